@@ -1,0 +1,1 @@
+"""The configuration files, shipped as package data."""

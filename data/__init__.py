@@ -1,0 +1,1 @@
+"""The controlled English-French corpus, shipped as package data."""

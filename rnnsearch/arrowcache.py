@@ -1,0 +1,124 @@
+"""Prepared data in Arrow files, kept under a hash of what they were made from."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rnnsearch.errors import UserError
+
+# What an Arrow stream ends with; a file cut short does not.
+_END = b"\xff\xff\xff\xff\0\0\0\0"
+_LEFTOVER_SECONDS = 86_400
+_BATCH_BYTES = 1 << 25
+
+
+def lookup(key: str) -> Path | None:
+    """Return the file kept under `key`, or None."""
+    # A folder made for want of a better one is looked through too, but not made for this.
+    folders = [_cache_folder()]
+    if _temporary_folder.cache_info().currsize:
+        folders.append(_temporary_folder())
+    paths = (folder / f"{key}.arrow" for folder in folders)
+    return next((path for path in paths if _is_whole(path)), None)
+
+
+def store(schema: Any, make: Callable[[], Iterable[Any]], key: Callable[[], str]) -> Path:
+    """Write record batches one at a time, and keep the file under a key known at the end.
+
+    The folder is that of the `datasets` library. One that cannot be written, or is full, must not
+    end a run: a temporary folder, removed at exit, serves then.
+
+    Args:
+        schema: the `pyarrow.Schema` of the batches.
+        make: begins the batches; called again when the first folder fails.
+        key: called after the last batch.
+
+    Raises:
+        UserError: status 1, the temporary folder cannot be written either.
+    """
+    try:
+        return _write(_cache_folder(), schema, make(), key)
+    except OSError:
+        pass
+    try:
+        return _write(_temporary_folder(), schema, make(), key)
+    except OSError as error:
+        raise UserError(
+            f"the prepared data fit neither into {_cache_folder()} nor into "
+            f"{tempfile.gettempdir()} ({error.strerror or error}); make room, or set "
+            "HF_DATASETS_CACHE or TMPDIR to a folder that has it",
+            status=1,
+        ) from error
+
+
+def _write(folder: Path, schema: Any, batches: Iterable[Any], key: Callable[[], str]) -> Path:
+    import pyarrow as pa
+
+    folder.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(folder)
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", delete=False) as file:
+        try:
+            with pa.ipc.new_stream(file, schema) as writer:
+                for table in _joined(batches):
+                    writer.write_table(table)
+            file.flush()
+            os.fsync(file.fileno())
+            path = folder / f"{key()}.arrow"
+            Path(file.name).replace(path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+    return path
+
+
+def _joined(batches: Iterable[Any]) -> Iterator[Any]:
+    """Join small batches: finding a row and mapping a file cost time for each one written."""
+    import pyarrow as pa
+
+    pending: list[Any] = []
+    for batch in batches:
+        pending.append(batch)
+        if sum(part.nbytes for part in pending) > _BATCH_BYTES:
+            yield pa.Table.from_batches(pending).combine_chunks()
+            pending = []
+    if pending:
+        yield pa.Table.from_batches(pending).combine_chunks()
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what killed runs left unfinished; a live one has written to its file lately."""
+    for path in folder.glob("*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _LEFTOVER_SECONDS:
+                path.unlink()
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(_END), os.SEEK_END)
+            return file.read() == _END
+    except OSError:
+        return False
+
+
+def _cache_folder() -> Path:
+    import datasets
+
+    return Path(datasets.config.HF_DATASETS_CACHE) / "rnnsearch"
+
+
+@cache
+def _temporary_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="rnnsearch-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

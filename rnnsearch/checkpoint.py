@@ -1,0 +1,252 @@
+"""The files of a run folder: written whole or not at all, and never a pickle.
+
+    checkpoints/step-N/   model.safetensors optimizer.safetensors state.json
+    checkpoints/last best relative links to step folders
+    checkpoints/averaged  a folder with weights alone
+
+A step folder is written under a temporary name, flushed to the disk and renamed; a link is
+replaced in one move. A kill at any moment leaves the checkpoint before usable.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from rnnsearch.errors import UserError
+
+FORMAT = 1
+STEP = re.compile(r"step-(\d+)")
+MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+
+
+@contextlib.contextmanager
+def lock(run_dir: Path) -> Iterator[None]:
+    """Hold the run folder for this process; the system lets go of it even after a kill.
+
+    Raises:
+        UserError: another process holds it.
+    """
+    handle = os.open(run_dir, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"run_dir={run_dir}: another process is training in this folder; "
+                "wait for it or choose another run_dir"
+            ) from None
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a failure to write into one line that names `path` and the system's reason."""
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UserError(
+            f"{path}: could not be written: {reason}; nothing that was saved before is lost",
+            status=1,
+        ) from error
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _replace(temporary: Path, path: Path) -> None:
+    _flush(temporary)
+    temporary.replace(path)
+    _flush(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file whole or not at all.
+
+    Raises:
+        UserError: with the system's reason (status 1).
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(text.encode())
+        _replace(temporary, path)
+
+
+def save_step(
+    run_dir: Path, update: int, *, model: Mapping[str, Tensor], optimizer: Mapping[str, Tensor],
+    state: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """Write `checkpoints/step-N` and point `last` at it.
+
+    Raises:
+        UserError: the disk refuses; the earlier checkpoints stay as they were (status 1).
+    """
+    folder = run_dir / "checkpoints"
+    step = folder / f"step-{update}"
+    temporary = folder / f".step-{update}.tmp"
+    with writing(step):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(temporary, ignore_errors=True)
+        try:
+            temporary.mkdir()
+            safetensors.torch.save_file(dict(model), temporary / MODEL)
+            safetensors.torch.save_file(dict(optimizer), temporary / OPTIMIZER)
+            (temporary / STATE).write_bytes(_state_text(state).encode())
+            for name in (MODEL, OPTIMIZER, STATE):
+                _flush(temporary / name)
+            if step.exists():  # of a run that was taken up again from an earlier checkpoint
+                step.rename(folder / f".old-{update}.tmp")
+            _replace(temporary, step)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+    point(folder / "last", step.name)
+    shutil.rmtree(folder / f".old-{update}.tmp", ignore_errors=True)
+
+
+def save_state(run_dir: Path, update: int, state: Mapping[str, Any]) -> None:
+    """Replace `state.json` of a step folder whose weights are those of the present update.
+
+    Raises:
+        UserError: the disk refuses (status 1).
+    """
+    write_text(run_dir / f"checkpoints/step-{update}" / STATE, _state_text(state))
+
+
+def _state_text(state: Mapping[str, Any]) -> str:
+    return json.dumps({"format": FORMAT, **state}, indent=1)
+
+
+def point(link: Path, target: str) -> None:
+    """Make `link` a relative link to `target`, replacing an earlier one in one move."""
+    temporary = link.with_name(f".{link.name}.tmp")
+    with writing(link):
+        temporary.unlink(missing_ok=True)
+        temporary.symlink_to(target)
+        temporary.replace(link)
+        _flush(link.parent)
+
+
+def prune(run_dir: Path, keep: set[int]) -> None:
+    """Remove step folders but those in `keep` and those that `last` and `best` point at."""
+    folder = run_dir / "checkpoints"
+    linked = {os.readlink(folder / n) for n in ("last", "best") if (folder / n).is_symlink()}
+    for step in steps(run_dir):
+        if step not in keep and f"step-{step}" not in linked:
+            # Renamed first: a kill in the middle must not leave half a checkpoint behind.
+            gone = folder / f".gone-{step}.tmp"
+            (folder / f"step-{step}").rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+
+
+def clean(run_dir: Path) -> None:
+    """Remove what a killed process left half written."""
+    for folder in (run_dir, run_dir / "checkpoints", run_dir / "checkpoints" / "averaged"):
+        for leftover in folder.glob(".*.tmp"):
+            if leftover.is_dir() and not leftover.is_symlink():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink(missing_ok=True)
+
+
+def steps(run_dir: Path) -> list[int]:
+    """Return the updates at which there are step folders, ascending."""
+    folder = run_dir / "checkpoints"
+    names = [STEP.fullmatch(path.name) for path in folder.glob("step-*")]
+    return sorted(int(name[1]) for name in names if name)
+
+
+def save_average(run_dir: Path, updates: list[int]) -> None:
+    """Write `checkpoints/averaged`: the mean of the weights at `updates`, summed in float64."""
+    folder = run_dir / "checkpoints" / "averaged"
+    weights = [load_tensors(run_dir / f"checkpoints/step-{u}" / MODEL) for u in updates]
+    mean = {
+        name: (sum(w[name].double() for w in weights) / len(weights)).to(first.dtype)  # type: ignore[union-attr]
+        for name, first in weights[0].items()
+    }
+    temporary = folder / f".{MODEL}.tmp"
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        safetensors.torch.save_file(mean, temporary)
+        _replace(temporary, folder / MODEL)
+    write_text(folder / STATE, json.dumps({"format": FORMAT, "averaged": updates}, indent=1))
+
+
+def load_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a `.safetensors` file.
+
+    Raises:
+        UserError: it is missing, or incomplete or damaged (status 1).
+    """
+    try:
+        return safetensors.torch.load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise _damaged(path, error) from error
+
+
+def load_state(step: Path) -> dict[str, Any]:
+    """Read `state.json` of a step folder.
+
+    Raises:
+        UserError: it is missing, or incomplete or damaged (status 1).
+    """
+    path = step / STATE
+    try:
+        state = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from error
+    if not isinstance(state, dict) or state.get("format") != FORMAT:
+        raise UserError(f'{path}: not written by this version: no "format": {FORMAT}', status=1)
+    return state
+
+
+def _damaged(path: Path, error: Exception) -> UserError:
+    if isinstance(error, FileNotFoundError):
+        return UserError(f"{path}: missing; copy the run folder again or choose another checkpoint",
+                         status=1)  # fmt: skip
+    if isinstance(error, OSError) and error.strerror:
+        return UserError(f"{path}: could not be read: {error.strerror}", status=1)
+    return UserError(
+        f"{path}: incomplete or damaged; copy it again or choose another checkpoint", status=1
+    )
+
+
+def locate(run_dir: Path, checkpoint: str) -> Path:
+    """Return the folder of a checkpoint: `best`, `last`, `averaged`, `step-N` or a path.
+
+    Raises:
+        UserError: there is none of that name; the ones that exist are listed.
+    """
+    folder = run_dir / "checkpoints"
+    if checkpoint in ("best", "last", "averaged") or STEP.fullmatch(checkpoint):
+        if (folder / checkpoint).is_dir():
+            return folder / checkpoint
+        found = sorted(p.name for p in folder.glob("[!.]*")) if folder.is_dir() else []
+        raise UserError(
+            f"checkpoint={checkpoint}: not in {folder}, which holds {', '.join(found) or 'nothing'}"
+        )
+    path = Path(checkpoint)
+    if (path / MODEL).is_file():
+        return path
+    raise UserError(
+        f"checkpoint={checkpoint}: expected best, last, averaged, step-N or a folder that holds "
+        f"{MODEL}"
+    )

@@ -1,0 +1,1 @@
+"""The command line: one dispatcher and one module a command."""

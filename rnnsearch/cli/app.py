@@ -1,0 +1,165 @@
+"""The sub-commands as Hydra applications.
+
+Hydra composes and shows; the work is done after it has returned. So every job of a sweep is
+checked before the first one starts, an error keeps its own traceback, and neither Hydra's
+folders nor its change of the working directory touch the work.
+"""
+
+import contextlib
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from rnnsearch.cli.jobs import ROOTS, Job, configure
+from rnnsearch.cli.messages import COMPOSITION_ERRORS, as_user_error, configs_missing
+from rnnsearch.cli.options import Options, read_options
+from rnnsearch.config import KINDS
+from rnnsearch.errors import UserError
+from rnnsearch.plain import load_run_config, system_path
+
+
+def run_command(command: str, argv: list[str]) -> int:
+    """Run a sub-command and return its exit status.
+
+    Args:
+        command: `train`, `evaluate` or `translate`.
+        argv: the words after it.
+
+    Raises:
+        UserError: the command line is at fault, or the work failed.
+    """
+    root = ROOTS[command]
+    options = read_options(argv, root=root)
+    if importlib.util.find_spec("rnnsearch.configs") is None:
+        raise configs_missing()
+    _store_schemas()
+    if command != "train":
+        _store_run(command, options)
+    try:
+        jobs = compose(command, options)
+    except COMPOSITION_ERRORS as error:
+        raise as_user_error(error, root=root) from error
+    configs = [configure(root, job) for job in jobs]
+    if not configs:
+        return 0
+    body = importlib.import_module(f"rnnsearch.cli.{command}")
+    if not options.sweep:
+        body.run(configs[0])
+        return 0
+    return _run_each(body, configs)
+
+
+def _run_each(body: Any, configs: list[Any]) -> int:
+    """Run the jobs of a sweep; one that fails does not stop the others."""
+    status = 0
+    for config in configs:
+        try:
+            body.run(config)
+        except UserError as error:
+            print(f"rnnsearch: {config.run_dir}: {error}", file=sys.stderr)
+            status = status or error.status
+    return status
+
+
+def _store_schemas() -> None:
+    """Give Hydra the schemas, under the names of their classes."""
+    store = ConfigStore.instance()
+    for cls in (*ROOTS.values(), *(cls for kinds in KINDS.values() for cls in kinds.values())):
+        store.store(name=cls.__name__, node=cls)
+
+
+def _store_run(command: str, options: Options) -> None:
+    """Give Hydra, as the node `run`, the settings that the command takes over from the run."""
+    groups = ("data", "decode") if command == "evaluate" else ("decode",)
+    node: dict[str, Any] = {}
+    if options.run_dir is not None or options.runs:
+        config = load_run_config(_run_folder(command, options.run_dir))
+        node = {name: _literal(asdict(getattr(config, name))) for name in groups}
+    ConfigStore.instance().store(name="run", node=node)
+
+
+def _run_folder(command: str, run_dir: str | None) -> Path:
+    if run_dir is None:
+        raise UserError(f"run_dir is missing: rnnsearch {command} run_dir=runs/NAME")
+    if run_dir in ("None", ""):
+        raise UserError(f"run_dir={run_dir}: expected the folder of a run, not null")
+    return Path(system_path(run_dir))
+
+
+def _literal(value: Any) -> Any:
+    """Return plain values in which OmegaConf finds no interpolation: a path may hold ``${``."""
+    if isinstance(value, dict):
+        return {key: _literal(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_literal(item) for item in value]
+    if isinstance(value, str):
+        return re.sub(r"(\\*)\$\{", r"\1\1\\${", value)
+    return value
+
+
+def compose(command: str, options: Options) -> list[Job]:
+    """Return the composed jobs; none if Hydra only shows something."""
+    jobs: list[Job] = []
+    failures: list[Exception] = []
+
+    @hydra.main(version_base="1.3", config_path="pkg://rnnsearch.configs", config_name=command)
+    def collect(config: DictConfig) -> None:
+        # Hydra would report an error of the task with a line of its own.
+        try:
+            jobs.append(_job(config, options.swept))
+        except COMPOSITION_ERRORS as error:
+            failures.append(error)
+
+    with contextlib.ExitStack() as stack:
+        overrides = list(options.overrides)
+        if options.sweep:
+            # Hydra writes a record of the sweep; the jobs' own config.yaml say the same.
+            scratch = stack.enter_context(tempfile.TemporaryDirectory())
+            overrides.append(f'hydra.sweep.dir="{scratch}"')
+        stack.enter_context(_process(["rnnsearch", *options.flags, *overrides]))
+        try:
+            collect()
+        except SystemExit as end:
+            if end.code not in (0, None):
+                raise
+    if failures:
+        raise failures[0]
+    return jobs
+
+
+def _job(config: DictConfig, swept: frozenset[str]) -> Job:
+    values = OmegaConf.to_container(config, resolve=True)
+    chosen = HydraConfig.get()
+    experiment = chosen.runtime.choices.get("experiment")
+    name = "+".join(experiment) if OmegaConf.is_list(experiment) else experiment
+    words = [word.lstrip("+").partition("=") for word in chosen.overrides.task]
+    pairs = [f"{key}={value.strip(chr(34) + chr(39))}" for key, _, value in words if key in swept]
+    return Job(values=values, experiment=name, swept=tuple(pairs))  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def _process(argv: list[str]) -> Iterator[None]:
+    """Lend Hydra the command line that it is to see, and have it raise its errors."""
+    before, full = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
+    sys.argv = argv
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    try:
+        yield
+    finally:
+        sys.argv = before
+        if full is None:
+            del os.environ["HYDRA_FULL_ERROR"]
+        else:
+            os.environ["HYDRA_FULL_ERROR"] = full

@@ -1,0 +1,125 @@
+"""What ``rnnsearch COMMAND --help`` prints.
+
+Hydra could print it too, but lists the groups so slowly that help would take seconds.
+"""
+
+import importlib.resources
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+_HELP = {
+    "train": """\
+rnnsearch train [KEY=VALUE | GROUP=CHOICE ...]: train a model; the same command goes on
+with a run that was stopped.
+
+Examples
+  rnnsearch train
+  rnnsearch train experiment=multi30k data.dir=PATH
+  rnnsearch train data=files data.train.source=a.en data.train.target=a.fr \\
+      data.valid.source=b.en data.valid.target=b.fr
+  rnnsearch train -m optimizer.lr=0.001,0.002 seed=1,2,3
+
+Groups (GROUP=CHOICE)
+GROUPS
+
+Keys that matter (KEY=VALUE; null is "no value")
+  run_dir, name           the run's folder; runs/NAME by default
+  seed, device            device: auto, cpu, cuda, cuda:N
+  resume                  auto, never, must
+  model.hidden_size, model.embedding_size, model.dropout
+  data.dir                data=folder: holds train.en train.fr val.en val.fr test*.en test*.fr,
+                          plain or .gz
+  data.source_lang, data.target_lang, data.max_length
+  tokenizer.vocab_size, tokenizer.joint
+  optimizer.lr
+  trainer.max_minutes, trainer.max_updates, trainer.max_epochs, trainer.patience
+  trainer.batch_sentences, trainer.batch_tokens
+  trainer.valid_every, trainer.metric (bleu, chrf, loss)
+  decode.beam_size        of the translations that are scored in validation
+
+A value with = , blanks, brackets or accents is quoted twice: 'data.dir="my data"'.
+--cfg job shows every key and its value, -m runs every combination of values given
+with commas, --config-dir DIR adds a folder with configurations of your own.
+""",
+    "evaluate": """\
+rnnsearch evaluate run_dir=RUN [KEY=VALUE ...]: translate a test set and score it.
+
+Examples
+  rnnsearch evaluate run_dir=runs/demo
+  rnnsearch evaluate run_dir=runs/demo checkpoint=last decode.beam_size=1
+  rnnsearch evaluate run_dir=runs/demo data.test.source=c.en data.test.target=c.fr
+
+Group (GROUP=CHOICE): the run's own data by default
+  data: demo, files, folder
+
+Keys (KEY=VALUE; null is "no value")
+  run_dir                 the folder of a run
+  checkpoint              best, last, averaged, step-N, a path
+  device                  auto, cpu, cuda, cuda:N
+  data.test.source, data.test.target
+                          the test set; the run's own by default
+  data.dir                data=folder: every test* in it, or the one that test_set names
+  test_set                a name for the results; the stem of the test file by default
+  scores                  a file: one JSON line a pair with the reference's log-probability
+  decode.beam_size, decode.length_penalty, decode.max_length, decode.batch_sentences
+                          the run's own by default
+
+A value with = , blanks, brackets or accents is quoted twice: 'data.test.source="my test.en"'.
+--cfg job shows every key and its value.
+""",
+    "translate": """\
+rnnsearch translate run_dir=RUN [KEY=VALUE ...]: translate line by line.
+
+Examples
+  rnnsearch translate run_dir=runs/demo < in.en > out.fr
+  rnnsearch translate run_dir=runs/demo input=in.en output=out.fr plots=plots
+  rnnsearch translate run_dir=runs/demo n_best=5 < in.en
+
+Keys (KEY=VALUE; null is "no value")
+  run_dir                 the folder of a run
+  checkpoint              best, last, averaged, step-N, a path
+  device                  auto, cpu, cuda, cuda:N
+  input, output           files; - is the standard stream
+  n_best                  translations a line, as "line number ||| text ||| score"
+  plots                   a folder for pictures of the attention, one a line
+  decode.beam_size, decode.length_penalty, decode.max_length, decode.batch_sentences
+                          the run's own by default
+
+A value with = , blanks, brackets or accents is quoted twice: 'input="my text.en"'.
+--cfg job shows every key and its value.
+""",
+}
+
+
+def command_help(command: str, argv: list[str]) -> str:
+    """Return the help of a sub-command.
+
+    Args:
+        command: its name.
+        argv: the words after it; the groups of a ``--config-dir`` among them are listed too.
+    """
+    folders: list[Any] = [importlib.resources.files("rnnsearch.configs")]
+    folders += [folder for folder in map(Path, _config_dirs(argv)) if folder.is_dir()]
+    choices: dict[str, set[str]] = {}
+    for folder in folders:
+        for group in folder.iterdir():
+            names = _choices(group)
+            if names:
+                choices.setdefault(group.name, set()).update(names)
+    groups = "\n".join(f"  {name}: {', '.join(sorted(choices[name]))}" for name in sorted(choices))
+    return _HELP[command].replace("GROUPS", groups)
+
+
+def _config_dirs(argv: list[str]) -> Iterable[str]:
+    for word, following in zip(argv, [*argv[1:], ""], strict=True):
+        if word in ("--config-dir", "-cd"):
+            yield following
+        elif word.startswith("--config-dir="):
+            yield word.partition("=")[2]
+
+
+def _choices(group: Any) -> list[str]:
+    if not group.is_dir():
+        return []
+    return [file.name[:-5] for file in group.iterdir() if file.name.endswith(".yaml")]

@@ -1,0 +1,196 @@
+"""`rnnsearch train`: from a configuration to a run folder, or on from where it stopped."""
+
+import os
+from pathlib import Path
+
+import datasets
+import torch
+
+from rnnsearch import checkpoint as files
+from rnnsearch.cli.sources import training_files
+from rnnsearch.config import TrainConfig
+from rnnsearch.corpus import EncodedCorpus, PairFiles, encode_pairs, nonblank, read_pairs
+from rnnsearch.errors import UserError
+from rnnsearch.interrupts import Interrupts
+from rnnsearch.model import build_model
+from rnnsearch.optim import build_optimizer
+from rnnsearch.plain import load_run_config, to_plain, to_yaml
+from rnnsearch.progress import Progress, end_reason
+from rnnsearch.runlog import RunLog
+from rnnsearch.text import Tokenizers, train_tokenizers
+from rnnsearch.training import Run, ValidationSet, fit, restore
+from rnnsearch.translator import Translator, load_weights, search_options
+from rnnsearch.validation import compare_for_resume, pick_device
+
+
+def run(config: TrainConfig) -> None:
+    """Train as `config` says; the same command continues an unfinished run.
+
+    Raises:
+        UserError: what the user can mend.
+        Interrupted: SIGTERM or Ctrl-C, after saving.
+    """
+    folder = config.folder
+    with files.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    interrupts = Interrupts()
+    with files.lock(folder), RunLog(folder) as log, interrupts.caught():
+        step = _start(config, log)
+        if step is not None:
+            progress = Progress.from_plain(files.load_state(step))
+            reason = end_reason(progress, config.trainer)
+            if reason is not None and progress.validated == progress.update:
+                log.say(f"{folder}: finished at update {progress.update}: {reason}")
+                return
+        training = _prepare(config, log, step=step, interrupts=interrupts)
+        log.start_bar(total=1.0, unit="run")
+        reason = fit(training)
+        log.say(f"finished at update {training.progress.update}: {reason}")
+        best = training.progress.best
+        if best is not None:
+            log.say(
+                f"best {config.trainer.metric} {best:.2f} at update "
+                f"{training.progress.best_update}; next: rnnsearch evaluate run_dir={folder}"
+            )
+
+
+def _start(config: TrainConfig, log: RunLog) -> Path | None:
+    """Decide between a new run and going on; return the step folder to go on from.
+
+    Raises:
+        UserError: `resume` forbids it, the settings do not allow it, or no checkpoint is whole.
+    """
+    folder = config.folder
+    files.clean(folder)
+    holds_run = (folder / "config.yaml").exists() or bool(files.steps(folder))
+    if config.resume == "never" and holds_run:
+        raise UserError(
+            f"resume=never: {folder} holds a run; choose another run_dir, or resume=auto to go on"
+        )
+    if not files.steps(folder):
+        if config.resume == "must":
+            raise UserError(f"resume=must: {folder} holds no checkpoint; resume=auto starts anew")
+        return None
+    changes = compare_for_resume(to_plain(load_run_config(folder)), to_plain(config))
+    step = _whole_checkpoint(folder, log)
+    log.say(f"{folder}: going on from {step.name}")
+    for change in changes:
+        log.say(f"changed since: {change}")
+    return step
+
+
+def _whole_checkpoint(folder: Path, log: RunLog) -> Path:
+    """Return the last checkpoint whose files can all be read, saying which ones cannot."""
+    checkpoints = folder / "checkpoints"
+    steps = files.steps(folder)[::-1]
+    if (checkpoints / "last").is_dir():
+        last = int((checkpoints / "last").resolve().name.removeprefix("step-"))
+        steps = [last, *(step for step in steps if step < last)]
+    first_error: UserError | None = None
+    for number in steps:
+        step = checkpoints / f"step-{number}"
+        try:
+            state = files.load_state(step)
+            files.load_tensors(step / files.MODEL)
+            files.load_tensors(step / files.OPTIMIZER)
+        except UserError as error:
+            log.warn(str(error))
+            first_error = first_error or error
+            continue
+        if first_error is not None:
+            _point_back(checkpoints, number, state["best_update"])
+        return step
+    if first_error is None:
+        raise UserError(f"{checkpoints}: holds no checkpoint", status=1)
+    raise first_error
+
+
+def _point_back(checkpoints: Path, number: int, best: int | None) -> None:
+    """Point `last`, and `best` if it leads to something newer, at whole checkpoints."""
+    files.point(checkpoints / "last", f"step-{number}")
+    if os.path.lexists(checkpoints / "best") and best is not None:
+        files.point(checkpoints / "best", f"step-{min(best, number)}")
+
+
+def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts: Interrupts) -> Run:
+    """Read the data, make or load the tokenizers, build the network and restore its state."""
+    folder, device = config.folder, pick_device(config.device)
+    train_files, valid_files = training_files(config.data)
+    train_pairs, valid_pairs = read_pairs(train_files), read_pairs(valid_files)
+    if step is None:
+        tokenizers = _train_tokenizers(config, train_pairs, log)
+        tokenizers.save(folder / "tokenizer")
+        files.write_text(folder / "config.yaml", to_yaml(to_plain(config)))
+    else:
+        tokenizers = Tokenizers.load(folder / "tokenizer")
+    data = config.data
+    train = encode_pairs(
+        train_pairs, tokenizers, max_length=data.max_length, max_ratio=data.max_ratio, drop=True
+    )
+    valid = encode_pairs(valid_pairs, tokenizers, max_length=None, max_ratio=None, drop=False)
+    torch.manual_seed(config.seed)
+    model = build_model(
+        config.model,
+        source_vocab=tokenizers.source.vocab_size, target_vocab=tokenizers.target.vocab_size,
+    ).to(device)  # fmt: skip
+    training = Run(
+        folder, config, model, build_optimizer(config.optimizer, model.parameters()),
+        Translator(
+            [model], tokenizers,
+            options=search_options(config.decode), batch_sentences=config.decode.batch_sentences,
+        ),
+        train, ValidationSet(valid_pairs["source"], valid_pairs["target"], valid), log, interrupts,
+    )  # fmt: skip
+    _describe(training, train_files, valid_files)
+    if step is not None:
+        _check_data(train, step)
+        load_weights(model, step / files.MODEL)
+        restore(training, step)
+        log.rewind(training.progress.update)
+        files.write_text(folder / "config.yaml", to_yaml(to_plain(config)))
+    return training
+
+
+def _train_tokenizers(config: TrainConfig, pairs: datasets.Dataset, log: RunLog) -> Tokenizers:
+    sources, targets = nonblank(pairs)
+    settings = config.tokenizer
+    return train_tokenizers(
+        sources, targets,
+        kind=settings.kind, vocab_size=settings.vocab_size, joint=settings.joint,
+        byte_fallback=settings.byte_fallback, warn=log.warn,
+    )  # fmt: skip
+
+
+def _check_data(train: EncodedCorpus, step: Path) -> None:
+    """Refuse to go on with other data than the checkpoint was trained on.
+
+    Raises:
+        UserError: the content of the training files has changed.
+    """
+    before = files.load_state(step).get("data")
+    if before != train.fingerprint:
+        raise UserError(
+            f"data.train: the training pairs have changed since {step.name} was written (content "
+            f"{str(before)[:12]} then, {train.fingerprint[:12]} now); choose another run_dir"
+        )
+
+
+def _describe(training: Run, train_files: PairFiles, valid_files: PairFiles) -> None:
+    """Say what is being trained on what."""
+    config, log = training.config, training.log
+    log.say(f"{config.folder}: model={config.model.kind} data={config.data.kind}")
+    log.say(f"  training   {_names(train_files)}: {training.train.counts.describe()}")
+    count = len(training.valid.encoded)
+    log.say(f"  validation {_names(valid_files)}: {count} pairs read, {count} kept")
+    tokenizers = training.translator.tokenizers
+    parameters = sum(parameter.numel() for parameter in training.model.parameters())
+    log.say(
+        f"  vocabulary {tokenizers.source.vocab_size} source, {tokenizers.target.vocab_size} target "
+        f"pieces; {parameters:,} parameters on {training.device}"
+    )
+
+
+def _names(files_of_split: PairFiles) -> str:
+    first = files_of_split.source[0]
+    more = len(files_of_split.source) - 1
+    return f"{first} | {files_of_split.target[0].name}" + (f" and {more} more" if more else "")

@@ -1,0 +1,260 @@
+"""The schema of every command's configuration: types here, values in ``configs/*.yaml``.
+
+No field has a default, so that a value lives in one place. The parts name themselves by ``kind``;
+builders elsewhere map kinds to classes, and nothing in a configuration can name code to run.
+"""
+
+import importlib.resources
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class ModelConfig:
+    """What all models share. Sizes in units; the paper's letters in brackets."""
+
+    kind: str
+    hidden_size: int  # decoder state (n)
+    encoder_size: int | None  # encoder state in one direction; null: hidden_size
+    embedding_size: int  # a piece's vector, both sides (m)
+    maxout_size: int  # units left after the maxout of the readout (l)
+    dropout: float  # probability, on embeddings and readout
+    bias: bool
+    init: str  # paper, xavier
+    wiring: str  # appendix, equation4, original
+
+
+@dataclass
+class RnnsearchConfig(ModelConfig):
+    """The bidirectional encoder and the decoder with attention."""
+
+    attention: str  # additive
+    alignment_size: int | None  # hidden units of the alignment model (n'); null: hidden_size
+    reset_after: bool  # true: the encoder is torch.nn.GRU
+
+
+@dataclass
+class SplitConfig:
+    """One split of aligned files; a list stands for the files one after the other."""
+
+    source: Any  # path, list of paths or null
+    target: Any
+
+
+@dataclass
+class DataConfig:
+    """Where sentence pairs come from, and which of them train the model."""
+
+    kind: str  # demo, files, folder
+    dir: str | None  # folder: the folder
+    source_lang: str
+    target_lang: str
+    max_length: int | None  # pieces of a side, the end mark not counted
+    max_ratio: float | None  # longer side over shorter side, in pieces
+    train: SplitConfig
+    valid: SplitConfig
+    test: SplitConfig
+
+
+@dataclass
+class TokenizerConfig:
+    """The two SentencePiece tokenizers, or one for both sides."""
+
+    kind: str  # unigram, bpe
+    vocab_size: int  # pieces of a side, the four marks included
+    joint: bool
+    byte_fallback: bool
+
+
+@dataclass
+class OptimizerConfig:
+    """What all optimizers share."""
+
+    kind: str
+    lr: float
+
+
+@dataclass
+class AdamConfig(OptimizerConfig):
+    """Adam."""
+
+    beta1: float
+    beta2: float
+    eps: float
+
+
+@dataclass
+class AdamWConfig(AdamConfig):
+    """Adam with decoupled weight decay."""
+
+    weight_decay: float
+
+
+@dataclass
+class AdadeltaConfig(OptimizerConfig):
+    """Adadelta, the paper's optimizer."""
+
+    rho: float
+    eps: float
+
+
+@dataclass
+class SgdConfig(OptimizerConfig):
+    """Stochastic gradient descent."""
+
+    momentum: float
+
+
+@dataclass
+class SchedulerConfig:
+    """What all schedules share; also the whole of ``constant``."""
+
+    kind: str
+    warmup_updates: int  # the rate rises linearly from 0 over so many updates
+
+
+@dataclass
+class InverseSqrtConfig(SchedulerConfig):
+    """The rate falls with the square root of the updates after the warm-up."""
+
+
+@dataclass
+class PlateauConfig(SchedulerConfig):
+    """The rate times `factor` after more than `patience` validations without a better score."""
+
+    factor: float
+    patience: int
+
+
+@dataclass
+class CosineConfig(SchedulerConfig):
+    """Half a cosine from the rate to `min_lr_ratio` of it, over the trainer's nearest limit."""
+
+    min_lr_ratio: float
+
+
+@dataclass
+class TrainerConfig:
+    """The run: budget, validation, batches, loss."""
+
+    max_updates: int | None
+    max_epochs: int | None
+    max_minutes: float | None  # of training, all sessions of the run together
+    valid_every: int | None  # updates; null: every epoch
+    save_every: int | None  # updates; null: at each validation
+    log_every: int  # updates
+    keep_best: int  # checkpoints
+    keep_last: int  # checkpoints
+    patience: int | None  # validations without a better score; null: never stops early
+    metric: str  # bleu, chrf, loss
+    batch_sentences: int | None  # pairs an update
+    batch_tokens: int | None  # target tokens an update, padding included
+    sort_window: int  # batches sorted by length together
+    accumulate: int  # micro-batches an update
+    clip_norm: float | None
+    label_smoothing: float
+    loss_reduction: str  # token, sentence, sum
+    precision: str  # fp32
+    average: int  # validations whose weights are averaged; 0: none
+    max_bad_updates: int  # skipped updates, not finite, that end the run
+
+
+@dataclass
+class DecodeConfig:
+    """The search."""
+
+    beam_size: int  # 1: greedy
+    length_penalty: float  # alpha: score / (pieces + EOS)^alpha
+    max_length: int | None  # pieces
+    max_length_ratio: float | None  # times the source pieces, plus 10
+    min_length_ratio: float  # times the source pieces
+    ban_unk: bool | None  # null: barred for subword tokenizers
+    batch_sentences: int
+
+
+@dataclass
+class TrainConfig:
+    """``rnnsearch train``."""
+
+    run_dir: str | None
+    name: str | None
+    seed: int
+    device: str  # auto, cpu, cuda, cuda:N
+    resume: str  # auto, never, must
+    model: ModelConfig
+    data: DataConfig
+    tokenizer: TokenizerConfig
+    optimizer: OptimizerConfig
+    scheduler: SchedulerConfig
+    trainer: TrainerConfig
+    decode: DecodeConfig
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder; `ValueError` before the command has chosen one."""
+        if self.run_dir is None:
+            raise ValueError("the run's folder has not been chosen yet")
+        return Path(self.run_dir)
+
+
+@dataclass
+class EvaluateConfig:
+    """``rnnsearch evaluate``; `data` and `decode` start from what the run was trained with."""
+
+    run_dir: str
+    checkpoint: str  # best, last, averaged, step-N, a path
+    device: str
+    test_set: str | None
+    scores: str | None  # path
+    data: DataConfig
+    decode: DecodeConfig
+
+
+@dataclass
+class TranslateConfig:
+    """``rnnsearch translate``; `decode` starts from what the run was trained with."""
+
+    run_dir: str
+    checkpoint: str
+    device: str
+    input: str  # path, or - for the standard stream
+    output: str
+    n_best: int
+    plots: str | None  # folder
+    decode: DecodeConfig
+
+
+Command = TrainConfig | EvaluateConfig | TranslateConfig
+
+# A group's base class, and the class of each choice. A new choice is a class here and a YAML file.
+KINDS: dict[type, dict[str, type]] = {
+    ModelConfig: {"rnnsearch": RnnsearchConfig},
+    DataConfig: {"demo": DataConfig, "files": DataConfig, "folder": DataConfig},
+    TokenizerConfig: {"unigram": TokenizerConfig, "bpe": TokenizerConfig},
+    OptimizerConfig: {
+        "adam": AdamConfig,
+        "adamw": AdamWConfig,
+        "adadelta": AdadeltaConfig,
+        "sgd": SgdConfig,
+    },
+    SchedulerConfig: {
+        "constant": SchedulerConfig,
+        "inverse_sqrt": InverseSqrtConfig,
+        "plateau": PlateauConfig,
+        "cosine": CosineConfig,
+    },
+}
+
+
+def data_folder(data: DataConfig) -> Path | None:
+    """Return the folder of data=folder or of data=demo (in the package); None for data=files."""
+    if data.kind == "demo":
+        return Path(str(importlib.resources.files("rnnsearch.demo")))
+    return None if data.dir is None else Path(data.dir)
+
+
+def paths_of(value: Any) -> tuple[Path, ...]:
+    """Return the files that a `source` or `target` names: a path, a list of paths or null."""
+    paths = value if isinstance(value, list) else [] if value is None else [value]
+    return tuple(Path(path) for path in paths)

@@ -1,0 +1,223 @@
+"""Aligned files as one memory-mapped data set of pairs, with its ids and counts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnsearch import arrowcache
+from rnnsearch.encoded import Counts, EncodedCorpus, encode_pairs
+from rnnsearch.errors import UserError
+from rnnsearch.lines import Hash, lines_of, open_bytes, read_lines
+from rnnsearch.text import BlankTest
+
+if TYPE_CHECKING:
+    import datasets
+
+__all__ = ["Counts", "EncodedCorpus", "FolderFiles", "PairFiles", "encode_pairs", "folder_files"]
+__all__ += ["lines_of", "nonblank", "read_lines", "read_pairs"]
+
+# Lines turned into Arrow at once: many short ones, few long ones.
+_BATCH_ROWS = 2_000
+_BATCH_CHARACTERS = 1 << 24
+# To be raised when prepared files change in form or meaning.
+_FORMAT = "1"
+
+
+class PairFiles(NamedTuple):
+    """The files of the two sides, each side read one file after the other."""
+
+    source: tuple[Path, ...]
+    target: tuple[Path, ...]
+
+
+class FolderFiles(NamedTuple):
+    """What a corpus folder holds; test sets by the stem of their files."""
+
+    train: PairFiles | None
+    valid: PairFiles | None
+    tests: dict[str, PairFiles]
+
+
+def folder_files(folder: Path, *, source_lang: str, target_lang: str) -> FolderFiles:
+    """Find `train`, `val` or `valid`, and `test*` in a folder.
+
+    Args:
+        folder: holds `STEM.LANGUAGE` or `STEM.LANGUAGE.gz` for both languages.
+        source_lang: the ending of source files, such as `en`.
+        target_lang: that of target files.
+
+    Raises:
+        UserError: there is no such folder, or it holds none of these; a side is missing; a file
+            is there in two forms.
+    """
+    if not folder.is_dir():
+        what = "a file, not a folder" if folder.exists() else "no such folder"
+        raise UserError(f"{folder}: {what}; data.dir must name a folder with train.{source_lang}")
+    endings = [
+        f".{language}{zipped}" for language in (source_lang, target_lang) for zipped in ("", ".gz")
+    ]
+    names = sorted(entry.name for entry in folder.iterdir())
+    stems = {name.removesuffix(end) for name in names for end in endings if name.endswith(end)}
+    sets = {
+        stem: PairFiles(
+            (_one_file(folder, f"{stem}.{source_lang}"),),
+            (_one_file(folder, f"{stem}.{target_lang}"),),
+        )
+        for stem in sorted(stems)
+        if stem in ("train", "val", "valid") or stem.startswith("test")
+    }
+    if not sets:
+        raise UserError(
+            f"{folder}: holds no train.{source_lang}, val.{source_lang} or test*.{source_lang} "
+            "(plain or .gz); check data.dir, data.source_lang and data.target_lang"
+        )
+    if "val" in sets and "valid" in sets:
+        raise UserError(f"{folder}: holds both val and valid; remove or rename one of them")
+    tests = {stem: files for stem, files in sets.items() if stem.startswith("test")}
+    return FolderFiles(sets.get("train"), sets.get("val", sets.get("valid")), tests)
+
+
+def _one_file(folder: Path, name: str) -> Path:
+    """Return the plain or the compressed file of that name, whichever is there."""
+    found = [path for path in (folder / name, folder / f"{name}.gz") if path.exists()]
+    if not found:
+        raise UserError(f"{folder / name}: no such file, nor {name}.gz, beside the other language")
+    if len(found) > 1:
+        raise UserError(f"{folder}: holds both {name} and {name}.gz; remove one of them")
+    return found[0]
+
+
+def read_pairs(files: PairFiles) -> datasets.Dataset:
+    """Return the pairs of aligned files as columns `source` and `target`, memory-mapped.
+
+    The text is prepared once and kept under a hash of the bytes of the files, so an edited file
+    is read anew whatever its size and time stamp say.
+
+    Raises:
+        UserError: the sides have different numbers of lines (both files and counts are named); a
+            file is empty, missing, not to be read or not UTF-8.
+    """
+    import datasets
+    import pyarrow as pa
+
+    path = _prepared(files)
+    if path is None:
+        digests: list[Any] = []
+
+        def batches() -> Iterator[Any]:
+            digests[:] = [hashlib.sha256() for _ in (*files.source, *files.target)]
+            return _text_batches(files, digests)
+
+        schema = pa.schema({"source": pa.string(), "target": pa.string()})
+        # What was read counts, not what stood there a moment before.
+        path = arrowcache.store(schema, batches, lambda: _pairs_key(files, digests))
+    return datasets.Dataset.from_file(str(path))
+
+
+def _prepared(files: PairFiles) -> Path | None:
+    """Look the files up by their bytes; a pipe can be read only once and is not looked up."""
+    paths = (*files.source, *files.target)
+    if any(path.exists() and not path.is_file() for path in paths):
+        return None
+    digests = []
+    for path in paths:
+        with open_bytes(path) as file:
+            digests.append(hashlib.file_digest(file, "sha256"))
+    return arrowcache.lookup(_pairs_key(files, digests))
+
+
+def _pairs_key(files: PairFiles, digests: list[Any]) -> str:
+    """Return the key of files with these digests, the source's first."""
+    parts = (f"text{_FORMAT}", str(len(files.source)), *(d.hexdigest() for d in digests))
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()
+
+
+def _text_batches(files: PairFiles, digests: list[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    source_lines = _side_lines(files.source, digests[: len(files.source)])
+    target_lines = _side_lines(files.target, digests[len(files.source) :])
+    sides: tuple[list[str], list[str]] = ([], [])
+    counts = [0, 0]
+    characters = 0
+    for source, target in zip_longest(source_lines, target_lines):
+        counts[0] += source is not None
+        counts[1] += target is not None
+        if source is None or target is None:
+            # Nothing of this is used, but the message tells how many lines there are.
+            continue
+        sides[0].append(source)
+        sides[1].append(target)
+        characters += len(source) + len(target)
+        if len(sides[0]) >= _BATCH_ROWS or characters > _BATCH_CHARACTERS:
+            yield pa.record_batch(
+                [pa.array(side, pa.string()) for side in sides], ["source", "target"]
+            )
+            sides, characters = ([], []), 0
+    if counts[0] != counts[1]:
+        raise UserError(
+            f"{_names(files.source)} has {counts[0]} lines but {_names(files.target)} has "
+            f"{counts[1]}; line by line one must translate the other, so a line was lost or split"
+        )
+    if sides[0]:
+        yield pa.record_batch([pa.array(side, pa.string()) for side in sides], ["source", "target"])
+
+
+def _side_lines(paths: tuple[Path, ...], digests: Sequence[Hash]) -> Iterator[str]:
+    for path, digest in zip(paths, digests, strict=True):
+        count = 0
+        for count, line in enumerate(read_lines(path, digest=digest), 1):  # noqa: B007
+            yield line
+        if not count:
+            raise UserError(f"{path}: the file is empty; a line for each pair was expected")
+
+
+def _names(paths: tuple[Path, ...]) -> str:
+    return " + ".join(map(str, paths))
+
+
+def nonblank(pairs: datasets.Dataset) -> tuple[Iterable[str], Iterable[str]]:
+    """Return both sides of the pairs that are not blank on either, for `train_tokenizers`.
+
+    A line is blank when normalisation leaves nothing of it, which a tokenizer trained later will
+    find too. Both results can be read more than once.
+    """
+    is_blank = BlankTest()
+    keep = np.fromiter(
+        (
+            not (is_blank(source) or is_blank(target))
+            for source, target in zip(
+                _Column(pairs, "source"), _Column(pairs, "target"), strict=True
+            )
+        ),
+        np.bool_,
+        count=len(pairs),
+    )
+    return _Column(pairs, "source", keep), _Column(pairs, "target", keep)
+
+
+class _Column:
+    """The text of one column, all or where `keep` is true."""
+
+    def __init__(
+        self, pairs: datasets.Dataset, name: str, keep: npt.NDArray[np.bool_] | None = None
+    ) -> None:
+        self._table = pairs.select_columns([name]).with_format("arrow")
+        self._name, self._keep = name, keep
+
+    def __iter__(self) -> Iterator[str]:
+        start = 0
+        for table in self._table.iter(batch_size=_BATCH_ROWS):
+            lines = table[self._name].to_pylist()
+            if self._keep is None:
+                yield from lines
+            else:
+                yield from compress(lines, self._keep[start : start + len(lines)])
+            start += len(lines)

@@ -1,0 +1,42 @@
+"""The one error class for users' mistakes, and the hint that names the nearest known name."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """A mistake that the user can mend, told in one line.
+
+    The message says what came, what was expected and what to do, and names the file and line or
+    the configuration key. The commands print it on standard error without a traceback.
+
+    Args:
+        message: one line; line breaks and other control characters in it are escaped.
+        status: exit status of the command: 2 for wrong use, 1 for a failure at work.
+    """
+
+    def __init__(self, message: str, *, status: int = 2) -> None:
+        # A file name may hold a line break; the promise of one line holds all the same.
+        line = "".join(
+            c if c.isprintable() else c.encode("unicode_escape").decode() for c in message
+        )
+        super().__init__(line)
+        self.status = status
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return `` (did you mean 'x'?)`` for the known name most like `name`, or nothing."""
+    matches = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
+    return f" (did you mean '{matches[0]}'?)" if matches else ""
+
+
+class Interrupted(Exception):
+    """The user or the system asked the command to end; what was done has been saved.
+
+    Args:
+        signal_number: SIGINT or SIGTERM.
+    """
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(f"interrupted by signal {signal_number}")
+        self.status = 128 + signal_number

@@ -1,0 +1,119 @@
+"""Lines of text files and streams: they end at LF alone and are strict UTF-8."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from rnnsearch.errors import UserError, nearest
+
+_BOM = b"\xef\xbb\xbf"
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class Hash(Protocol):
+    """What a reader needs of a `hashlib` object."""
+
+    def update(self, data: bytes, /) -> None:
+        """Take more bytes in."""
+
+
+def read_lines(path: Path, *, drop_bom: bool = True, digest: Hash | None = None) -> Iterator[str]:
+    """Yield the lines of a file, plain or compressed with gzip (told by its first bytes).
+
+    A line ends at LF and nowhere else; one CR before it is dropped. The file is read as the
+    lines are taken, one at a time.
+
+    Args:
+        path: a file, or anything that can be opened and read once, such as a pipe.
+        drop_bom: drop a byte order mark at the start.
+        digest: takes in the bytes of the file as they stand on disk.
+
+    Raises:
+        UserError: the file is missing, unreadable, a directory, or not UTF-8 (with file and
+            line), or its gzip data are damaged.
+    """
+    with open_bytes(path) as file:
+        raw = io.BufferedReader(_Hashed(file, digest), 1 << 20) if digest else file
+        # No UTF-8 text begins with these two bytes, so a look at them decides.
+        zipped = raw.peek(2)[:2] == _GZIP_MAGIC
+        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
+        try:
+            yield from lines_of(stream, str(path), drop_bom=drop_bom)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise UserError(
+                f"{path}: damaged or incomplete gzip file ({error}); compress or copy it anew"
+            ) from error
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def lines_of(stream: Iterable[bytes], name: str, *, drop_bom: bool = True) -> Iterator[str]:
+    """Yield the lines of a binary stream as they come, by the rules of `read_lines`.
+
+    Args:
+        stream: a binary stream, or raw lines, each with its LF; it is not closed.
+        name: what errors call it.
+        drop_bom: drop a byte order mark at the start.
+
+    Raises:
+        UserError: a line is not UTF-8; its number counts from 1.
+    """
+    for number, line in enumerate(stream, 1):
+        if number == 1 and drop_bom:
+            line = line.removeprefix(_BOM)
+        try:
+            yield line.removesuffix(b"\n").removesuffix(b"\r").decode()
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{name}:{number}: not UTF-8: byte 0x{error.object[error.start]:02x} at position "
+                f"{error.start + 1} of the line; convert the file, for example with "
+                f"iconv -f WINDOWS-1252 -t UTF-8"
+            ) from error
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
+    """Open a file that the user named.
+
+    Raises:
+        UserError: it is missing, a directory, or not to be read.
+    """
+    try:
+        file = path.open("rb")
+    except FileNotFoundError as error:
+        raise UserError(f"{path}: no such file{_near(path)}") from error
+    except IsADirectoryError as error:
+        raise UserError(f"{path}: is a folder; a text file was expected") from error
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from error
+    with file:
+        yield file
+
+
+def _near(path: Path) -> str:
+    """Name the file of the same folder that is most like a missing one."""
+    try:
+        return nearest(path.name, (entry.name for entry in path.parent.iterdir()))
+    except OSError:
+        return f"; there is no folder {path.parent} either"
+
+
+class _Hashed(io.RawIOBase):
+    """A file whose bytes are hashed as they are read."""
+
+    def __init__(self, file: io.BufferedReader, digest: Hash) -> None:
+        self._file, self._digest = file, digest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+        count = self._file.readinto(buffer)
+        self._digest.update(bytes(buffer[:count]))
+        return count

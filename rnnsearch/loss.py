@@ -1,0 +1,93 @@
+"""Losses: negative log-likelihood with label smoothing, in nats, without holding all logits."""
+
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+ROWS = 256
+"""Target positions whose logits are held at once. A block of this size stays in the cache, which
+also makes it faster than one product over all rows."""
+
+
+class TokenLoss(NamedTuple):
+    """Sums over the target positions of a batch, in nats.
+
+    `loss` is what is minimised, with gradient; `nll` is -log p of the targets, without.
+    """
+
+    loss: Float[Tensor, ""]
+    nll: Float[Tensor, ""]
+
+
+def token_loss(
+    readouts: Float[Tensor, "N L"], targets: Int[Tensor, " N"],
+    *, output: nn.Linear, label_smoothing: float = 0.0,
+) -> TokenLoss:  # fmt: skip
+    """Return the cross-entropy of softmax(W_o t) with smoothed targets.
+
+        loss = -Σ_n [(1 - ε) log p(y_n) + ε/V Σ_v log p(v)]
+
+    (Szegedy et al. 2016, section 7; ε = 0 is the paper's maximum likelihood.) Each block of rows
+    yields its part of the gradient as soon as its logits are known, so that memory does not grow
+    with the batch. It can be differentiated once.
+    """
+    loss, nll = _Blocks.apply(readouts, output.weight, output.bias, targets, label_smoothing)  # type: ignore[no-untyped-call]
+    return TokenLoss(loss, nll.detach())
+
+
+class _Blocks(torch.autograd.Function):
+    """The loss and, since it is a sum over rows, its gradient block by block in one go."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor,
+        smoothing: float,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        wanted = any(ctx.needs_input_grad[:3])
+        vocab = weight.shape[0]
+        loss, nll = readouts.new_zeros(()), readouts.new_zeros(())
+        d_readouts = torch.empty_like(readouts)
+        d_weight = torch.zeros_like(weight)
+        d_bias = torch.zeros_like(weight[:, 0])
+        for rows in torch.arange(readouts.shape[0], device=readouts.device).split(ROWS):
+            t, y = readouts[rows], targets[rows, None]
+            logits = t @ weight.t() if bias is None else torch.addmm(bias, t, weight.t())
+            log_z = logits.logsumexp(-1, keepdim=True)
+            block_nll = (log_z - logits.gather(1, y)).sum()
+            nll += block_nll
+            uniform = (log_z - logits.mean(-1, keepdim=True)).sum() if smoothing else block_nll
+            loss += torch.lerp(block_nll, uniform, smoothing)
+            if wanted:
+                # d loss / d logits = p - (1 - ε) [v = y] - ε/V
+                d_logits = logits.sub_(log_z).exp_()
+                d_logits.scatter_add_(1, y, torch.full_like(t[:, :1], smoothing - 1))
+                if smoothing:
+                    d_logits.sub_(smoothing / vocab)
+                torch.mm(d_logits, weight, out=d_readouts[rows[0] : rows[-1] + 1])
+                d_weight.addmm_(d_logits.t(), t)
+                d_bias += d_logits.sum(0)
+        ctx.save_for_backward(d_readouts, d_weight, d_bias)
+        ctx.has_bias = bias is not None
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        d_readouts, d_weight, d_bias = ctx.saved_tensors
+        bias = d_bias * d_loss if ctx.has_bias else None
+        # A new tensor for the readouts, which are small; the weight's is scaled where it lies.
+        return d_readouts * d_loss, d_weight.mul_(d_loss), bias, None, None
+
+
+def normaliser(reduction: str, *, sentences: int, tokens: int) -> int:
+    """Return what the summed loss of one update is divided by.
+
+    Args:
+        reduction: `token` (mean over target tokens), `sentence` (mean over pairs) or `sum` (the
+            original program's: no division).
+        sentences: pairs in the whole update.
+        tokens: target tokens in the whole update, EOS included.
+    """
+    return {"token": tokens, "sentence": sentences, "sum": 1}[reduction]

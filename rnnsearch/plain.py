@@ -1,0 +1,204 @@
+"""Configurations as plain values: built from dictionaries with every key checked, kept as YAML."""
+
+import os
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from rnnsearch.config import KINDS, TrainConfig
+from rnnsearch.errors import UserError, nearest
+
+SCHEMA_VERSION = 1
+MISSING = "???"  # how YAML marks a key that has no value yet
+
+T = TypeVar("T")
+
+
+def fields_of(cls: type) -> dict[str, Any]:
+    """Return the names and type hints of a schema's fields, in order."""
+    return typing.get_type_hints(cls)
+
+
+def split_optional(hint: Any) -> tuple[Any, bool]:
+    """Return a field's type without null, and whether null is allowed."""
+    if hint is Any:
+        return Any, True
+    if typing.get_origin(hint) is types.UnionType:
+        (base,) = (part for part in typing.get_args(hint) if part is not type(None))
+        return base, True
+    return hint, False
+
+
+def expected(hint: Any) -> str:
+    """Say in words what values a field takes."""
+    base, nullable = split_optional(hint)
+    words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    what = "a path, a list of paths" if base is Any else words.get(base, "a group of keys")
+    return f"{what} or null" if nullable else what
+
+
+def known_keys(root: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the full name and type of every value below `root`, of all kinds of its groups."""
+    for name, hint in fields_of(root).items():
+        base, _ = split_optional(hint)
+        if not is_dataclass(base):
+            yield prefix + name, hint
+            continue
+        for choice in dict.fromkeys(KINDS.get(base, {"": base}).values()):
+            yield from known_keys(choice, f"{prefix}{name}.")
+
+
+def unknown_key(key: str, root: type) -> UserError:
+    """Return the error for a key that the configuration `root` does not have."""
+    if key.startswith("hydra"):
+        return UserError(f"{key}: Hydra has no such setting")
+    keys = [name for name, _ in known_keys(root) if not name.endswith(".kind")]
+    group, _, leaf = key.partition(".")
+    owners = _owners(group, leaf, root)
+    if owners:
+        hint = f", it belongs to {' and '.join(owners)}"
+    elif group in fields_of(TrainConfig) and group not in fields_of(root):
+        hint = "; it belongs to `rnnsearch train`, and what the run was trained with counts"
+    elif same := [name for name in keys if name.rpartition(".")[2] == key]:
+        hint = f" (did you mean '{same[0]}'?)"
+    else:
+        groups = {name.rpartition(".")[0] for name in keys} - {key.rpartition(".")[0]}
+        hint = nearest(key, [*keys, *sorted(groups)])
+        siblings = [name for name in keys if name.startswith(f"{group}.")]
+        if not hint and siblings:
+            hint = f", the keys are {', '.join(siblings)}"
+        elif not hint:
+            hint = f", the keys and groups are {', '.join(fields_of(root))}"
+    return UserError(f"{key}: there is no such key{hint}")
+
+
+def _owners(group: str, leaf: str, root: type) -> list[str]:
+    """Return the choices of `group` that have a field `leaf`, as they are typed."""
+    base = fields_of(root).get(group)
+    choices = KINDS.get(base, {}) if isinstance(base, type) else {}
+    return [f"{group}={kind}" for kind, cls in choices.items() if leaf in fields_of(cls)]
+
+
+def build(cls: type[T], values: Mapping[str, Any], *, root: type, prefix: str = "") -> T:
+    """Turn nested plain values into schema dataclasses; a group's class goes by its ``kind``.
+
+    Raises:
+        UserError: a key is unknown or missing, or a value has the wrong type; it names the key.
+    """
+    if cls in KINDS:
+        cls = _class_of_kind(cls, values.get("kind", MISSING), prefix)
+    hints = fields_of(cls)
+    for name in values:
+        if name not in hints:
+            raise unknown_key(f"{prefix}{name}", root)
+    converted: dict[str, Any] = {}
+    for name, hint in hints.items():
+        value = values.get(name, MISSING)
+        if isinstance(value, str) and value == MISSING:
+            raise _missing(f"{prefix}{name}", hint)
+        if is_dataclass(hint) and isinstance(hint, type) and isinstance(value, Mapping):
+            converted[name] = build(hint, value, root=root, prefix=f"{prefix}{name}.")
+        else:
+            converted[name] = _convert(value, hint, f"{prefix}{name}")
+    return cls(**converted)
+
+
+def _missing(key: str, hint: Any) -> UserError:
+    if hint in KINDS:
+        return UserError(f"{key}: choose one with {key}=NAME, of {', '.join(KINDS[hint])}")
+    return UserError(f"{key}: a value is missing, expected {expected(hint)}")
+
+
+def _class_of_kind(base: type[T], kind: Any, prefix: str) -> type[T]:
+    choices = KINDS[base]
+    if not isinstance(kind, str) or kind not in choices:
+        group = prefix.rstrip(".")
+        raise UserError(f"{prefix}kind={kind}: choose with {group}=NAME, of {', '.join(choices)}")
+    return choices[kind]
+
+
+def _convert(value: Any, hint: Any, key: str) -> Any:
+    base, nullable = split_optional(hint)
+    if base is Any or (value is None and nullable):
+        return value
+    if base is float and type(value) is int:
+        return float(value)
+    if type(value) is not base:
+        raise UserError(f"{key}={value}: expected {expected(hint)}")
+    return value
+
+
+def to_plain(config: TrainConfig) -> dict[str, Any]:
+    """Return what ``config.yaml`` holds: plain values, the schema's version first."""
+    return {"schema": SCHEMA_VERSION, **_map_text(asdict(config), _file_text)}
+
+
+def to_yaml(plain: Mapping[str, Any]) -> str:
+    """Return plain values as YAML text that `from_yaml` reads back to equal values."""
+    return yaml.safe_dump(dict(plain), sort_keys=False, allow_unicode=True, width=1_000_000)
+
+
+def from_plain(plain: Any, *, name: str) -> TrainConfig:
+    """Return the configuration that `to_plain` wrote.
+
+    Args:
+        plain: the values read.
+        name: the file they come from, for messages.
+
+    Raises:
+        UserError: status 1; not a configuration, or of another version of the schema.
+    """
+    if not isinstance(plain, dict) or "schema" not in plain:
+        raise UserError(f"{name}: not a run's configuration, it has no key 'schema'", status=1)
+    values = dict(plain)
+    version = values.pop("schema")
+    if version != SCHEMA_VERSION:
+        message = f"{name}: schema {version}, but this program reads schema {SCHEMA_VERSION}"
+        raise UserError(f"{message}; use the version of rnnsearch that trained it", status=1)
+    try:
+        return build(TrainConfig, _map_text(values, system_path), root=TrainConfig)
+    except UserError as error:
+        raise UserError(f"{name}: {error}", status=1) from None
+
+
+def load_run_config(run_dir: Path) -> TrainConfig:
+    """Return the configuration of a run folder.
+
+    Raises:
+        UserError: status 2 where there is no run, status 1 where its ``config.yaml`` is damaged.
+    """
+    path = run_dir / "config.yaml"
+    if not run_dir.is_dir():
+        raise UserError(f"run_dir={run_dir}: there is no such folder")
+    if not path.is_file():
+        raise UserError(f"run_dir={run_dir}: this folder holds no run, it has no config.yaml")
+    try:
+        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: incomplete or damaged ({reason})", status=1) from None
+    return from_plain(plain, name=str(path))
+
+
+def system_path(text: str) -> str:
+    """Return `text` as this process must spell it to the file system, whatever the locale."""
+    return os.fsdecode(text.encode("utf-8", "surrogateescape"))
+
+
+def _file_text(path: str) -> str:
+    """Undo `system_path`: under an ASCII locale a path's accents arrive as escaped bytes."""
+    return os.fsencode(system_path(path)).decode("utf-8", "surrogateescape")
+
+
+def _map_text(value: Any, change: typing.Callable[[str], str]) -> Any:
+    """Return nested plain values with `change` applied to every text."""
+    if isinstance(value, dict):
+        return {key: _map_text(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_map_text(item, change) for item in value]
+    return change(value) if isinstance(value, str) else value

@@ -1,0 +1,101 @@
+"""The values that a configuration's keys may take, beyond their types."""
+
+import math
+from typing import NamedTuple
+
+
+class Range(NamedTuple):
+    """Numbers from `low` to `high`; an open end does not belong to it."""
+
+    low: float
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+
+    def holds(self, value: float) -> bool:
+        """Tell whether `value` lies in the range."""
+        above = value > self.low if self.low_open else value >= self.low
+        below = value < self.high if self.high_open else value <= self.high
+        return above and below
+
+    def __str__(self) -> str:
+        lower = f"above {self.low}" if self.low_open else f"of at least {self.low}"
+        if self.high == math.inf:
+            return lower
+        upper = f"below {self.high}" if self.high_open else f"at most {self.high}"
+        return f"{lower} and {upper}"
+
+
+class Choice(NamedTuple):
+    """One of a few names."""
+
+    names: tuple[str, ...]
+
+    def holds(self, value: str) -> bool:
+        """Tell whether `value` is one of the names."""
+        return value in self.names
+
+    def __str__(self) -> str:
+        return " or ".join([", ".join(self.names[:-1]), self.names[-1]][len(self.names) == 1 :])
+
+
+COUNT = Range(1)
+POSITIVE = Range(0, low_open=True)
+NOT_NEGATIVE = Range(0)
+SHARE = Range(0, 1, high_open=True)  # of a whole that must not be used up: dropout, decay rates
+
+# Values not listed are free: switches, names and paths.
+RULES: dict[str, Range | Choice] = {
+    "seed": Range(0, 2**32 - 1),
+    "resume": Choice(("auto", "never", "must")),
+    "n_best": COUNT,
+    "model.hidden_size": COUNT,
+    "model.encoder_size": COUNT,
+    "model.embedding_size": COUNT,
+    "model.maxout_size": COUNT,
+    "model.alignment_size": COUNT,
+    "model.dropout": SHARE,
+    "model.init": Choice(("paper", "xavier")),
+    "model.wiring": Choice(("appendix", "equation4", "original")),
+    "model.attention": Choice(("additive",)),
+    "data.max_length": COUNT,
+    "data.max_ratio": Range(1),
+    "tokenizer.vocab_size": Range(5),
+    "optimizer.lr": POSITIVE,
+    "optimizer.beta1": SHARE,
+    "optimizer.beta2": SHARE,
+    "optimizer.rho": SHARE,
+    "optimizer.momentum": SHARE,
+    "optimizer.eps": POSITIVE,
+    "optimizer.weight_decay": NOT_NEGATIVE,
+    "scheduler.warmup_updates": NOT_NEGATIVE,
+    "scheduler.factor": Range(0, 1, low_open=True, high_open=True),
+    "scheduler.patience": NOT_NEGATIVE,
+    "scheduler.min_lr_ratio": Range(0, 1),
+    "trainer.max_updates": COUNT,
+    "trainer.max_epochs": COUNT,
+    "trainer.max_minutes": POSITIVE,
+    "trainer.valid_every": COUNT,
+    "trainer.save_every": COUNT,
+    "trainer.log_every": COUNT,
+    "trainer.keep_best": COUNT,
+    "trainer.keep_last": COUNT,
+    "trainer.patience": COUNT,
+    "trainer.metric": Choice(("bleu", "chrf", "loss")),
+    "trainer.batch_sentences": COUNT,
+    "trainer.batch_tokens": COUNT,
+    "trainer.sort_window": COUNT,
+    "trainer.accumulate": COUNT,
+    "trainer.clip_norm": POSITIVE,
+    "trainer.label_smoothing": SHARE,
+    "trainer.loss_reduction": Choice(("token", "sentence", "sum")),
+    "trainer.precision": Choice(("fp32",)),
+    "trainer.average": NOT_NEGATIVE,
+    "trainer.max_bad_updates": COUNT,
+    "decode.beam_size": COUNT,
+    "decode.length_penalty": NOT_NEGATIVE,
+    "decode.max_length": COUNT,
+    "decode.max_length_ratio": POSITIVE,
+    "decode.min_length_ratio": NOT_NEGATIVE,
+    "decode.batch_sentences": COUNT,
+}

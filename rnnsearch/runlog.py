@@ -1,0 +1,125 @@
+"""What a run tells: progress bars, `metrics.jsonl` and `train.log`.
+
+Bars and lines go to standard error, so that standard output carries results only.
+"""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from tqdm import tqdm
+
+from rnnsearch import checkpoint as files
+
+
+class RunLog:
+    """Writes a run's records; used as a context, so that the bar is closed on every way out.
+
+    Args:
+        run_dir: the run folder.
+    """
+
+    def __init__(self, run_dir: Path) -> None:
+        self.metrics = run_dir / "metrics.jsonl"
+        self.log = run_dir / "train.log"
+        self.bar: tqdm[Any] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def say(self, message: str) -> None:
+        """Write one line to `train.log` and standard error."""
+        with files.writing(self.log), self.log.open("a", encoding="utf-8", newline="\n") as log:
+            log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}\n")
+        tqdm.write(message, file=sys.stderr)
+
+    def warn(self, message: str) -> None:
+        """Write one line marked as a warning."""
+        self.say(f"warning: {message}")
+
+    def record(self, fields: Mapping[str, Any]) -> None:
+        """Append one line to `metrics.jsonl`; what is not finite is written as null."""
+        plain = {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in fields.items()
+        }
+        with files.writing(self.metrics), self.metrics.open("a", encoding="utf-8") as metrics:
+            metrics.write(json.dumps(plain) + "\n")
+
+    def rewind(self, update: int) -> None:
+        """Drop the records of updates after `update`, which a killed run made and lost."""
+        if not self.metrics.exists():
+            return
+        kept = []
+        for line in self.metrics.read_bytes().split(b"\n"):
+            try:
+                record = json.loads(line)
+            except ValueError:  # blank, or cut short by a kill
+                continue
+            if isinstance(record, dict) and record.get("update", 0) <= update:
+                kept.append(json.dumps(record))
+        files.write_text(self.metrics, "".join(line + "\n" for line in kept))
+
+    def start_bar(self, *, total: float | None, unit: str, initial: float = 0) -> None:
+        """Show the training bar: how far, how fast, how long still; nothing without a terminal."""
+        self.bar = tqdm(
+            total=total, initial=initial, unit=unit, desc="training", dynamic_ncols=True,
+            disable=not sys.stderr.isatty(), file=sys.stderr, leave=False,
+            bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+            if total is not None else None,
+        )  # fmt: skip
+
+    def advance(self, position: float, postfix: Mapping[str, str]) -> None:
+        """Move the training bar to `position` with figures behind it."""
+        if self.bar is not None and not self.bar.disable:
+            self.bar.set_postfix(postfix, refresh=False)
+            self.bar.update(position - self.bar.n)
+
+
+def progress_bar(total: int | None, *, description: str, unit: str) -> "tqdm[Any]":
+    """Return a bar on standard error with speed and time left, silent without a terminal."""
+    return tqdm(
+        total=total, desc=description, unit=unit, dynamic_ncols=True, file=sys.stderr,
+        disable=not sys.stderr.isatty(), leave=False,
+    )  # fmt: skip
+
+
+class Meter:
+    """Sums of the updates since the last record.
+
+    Attributes:
+        nll: sum of -log p, nats.
+        tokens: target tokens, EOS included.
+        seconds: time spent in updates.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Start anew."""
+        self.nll, self.tokens, self.seconds = 0.0, 0, 0.0
+
+    def add(self, nll: float, tokens: int, seconds: float) -> None:
+        """Count one update."""
+        self.nll += nll
+        self.tokens += tokens
+        self.seconds += seconds
+
+    @property
+    def loss(self) -> float:
+        """Nats a target token."""
+        return self.nll / max(self.tokens, 1)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Target tokens a second of update time."""
+        return self.tokens / max(self.seconds, 1e-9)

@@ -1,0 +1,360 @@
+"""The training loop: `train_update`, `validate` and `fit`, which reads as the order of events."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rnnsearch import checkpoint as files
+from rnnsearch import metrics
+from rnnsearch.batches import Plan, collate, plan_epoch
+from rnnsearch.config import TrainConfig
+from rnnsearch.corpus import EncodedCorpus
+from rnnsearch.errors import Interrupted, UserError
+from rnnsearch.interrupts import Interrupts
+from rnnsearch.loss import normaliser, token_loss
+from rnnsearch.model import TranslationModel
+from rnnsearch.optim import rate_factor
+from rnnsearch.progress import Progress, end_reason, judge, share_done
+from rnnsearch.runlog import Meter, RunLog, progress_bar
+from rnnsearch.scoring import score_pairs
+from rnnsearch.translator import Translator
+
+
+class ValidationSet(NamedTuple):
+    """Raw text for the scores and ids for the loss, N pairs."""
+
+    sources: Sequence[str]
+    references: Sequence[str]
+    encoded: EncodedCorpus
+
+
+@dataclass
+class Run:
+    """A training with everything that it needs."""
+
+    run_dir: Path
+    config: TrainConfig
+    model: TranslationModel
+    optimizer: torch.optim.Optimizer
+    translator: Translator
+    train: EncodedCorpus
+    valid: ValidationSet
+    log: RunLog
+    interrupts: Interrupts
+    progress: Progress = field(default_factory=Progress)
+    meter: Meter = field(default_factory=Meter)
+    saved: int = 0  # the update whose weights are on the disk
+    scored: bool = False  # a validation has come since
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self.model.W_o.weight.device
+
+
+class Update(NamedTuple):
+    """What one update did: nats over `tokens` target tokens; `skipped` if something broke."""
+
+    nll: float
+    tokens: int
+    gradient_norm: float
+    learning_rate: float
+    skipped: bool
+
+
+def fit(run: Run) -> str:
+    """Train until a limit is reached; return the reason.
+
+    Every way out saves: the end, SIGTERM and Ctrl-C. A validation belongs to the state after its
+    update, so a run that is stopped in it makes it first when it goes on.
+
+    Raises:
+        Interrupted: after saving.
+        UserError: the training diverged or the disk refuses (status 1).
+    """
+    progress, trainer = run.progress, run.config.trainer
+    run.saved = progress.update
+    plan = _plan(run)
+    try:
+        while True:
+            start = time.perf_counter()
+            regular = _due(run, trainer.valid_every)
+            if regular and progress.validated < progress.update:
+                validate(run, regular=True)
+            progress.elapsed_seconds += time.perf_counter() - start
+            if regular or (trainer.save_every is not None and _due(run, trainer.save_every)):
+                save(run)
+            reason = end_reason(progress, trainer)
+            if reason is not None:
+                break
+            plan = train_one(run, plan)
+            run.interrupts.check()
+        if progress.validated < progress.update:
+            validate(run, regular=False)
+        save(run)
+    except Interrupted:
+        save(run)
+        run.log.say(f"stopped at update {progress.update}; the same command goes on from here")
+        raise
+    return reason
+
+
+def _due(run: Run, every: int | None) -> bool:
+    """Return whether the present update stands on the grid of `every` updates; None: each pass."""
+    progress = run.progress
+    if progress.update == 0:
+        return False
+    return progress.batch == 0 if every is None else progress.update % every == 0
+
+
+def _plan(run: Run) -> Plan:
+    trainer = run.config.trainer
+    return plan_epoch(
+        run.train.source_lengths, run.train.target_lengths,
+        seed=run.config.seed, epoch=run.progress.epoch, batch_sentences=trainer.batch_sentences,
+        batch_tokens=trainer.batch_tokens, sort_window=trainer.sort_window,
+    )  # fmt: skip
+
+
+def train_one(run: Run, plan: Plan) -> Plan:
+    """Make the next update of the plan and count it; return the plan for the one after."""
+    progress, trainer = run.progress, run.config.trainer
+    start = time.perf_counter()
+    done = train_update(run, plan[progress.batch], batches=len(plan))
+    progress.update += 1
+    progress.batch += 1
+    if progress.batch >= len(plan):
+        progress.epoch += 1
+        progress.batch = 0
+        plan = _plan(run)
+    seconds = time.perf_counter() - start
+    progress.elapsed_seconds += seconds
+    _check_finite(run, done)
+    if not done.skipped:
+        run.meter.add(done.nll, done.tokens, seconds)
+    run.log.advance(
+        share_done(progress, trainer, batches=len(plan)),
+        {
+            "update": str(progress.update),
+            "epoch": f"{progress.epoch + progress.batch / len(plan):.2f}",
+            "loss": f"{run.meter.loss:.3f}",
+            "ppl": f"{metrics.perplexity(run.meter.loss):.2f}",
+            "tokens/s": f"{run.meter.tokens_per_second:.0f}",
+        },
+    )
+    if progress.update % trainer.log_every == 0:
+        _record_training(run, done)
+    return plan
+
+
+def train_update(run: Run, indices: NDArray[np.int32], *, batches: int) -> Update:
+    """Make one update: forward, loss over the whole batch's normaliser, backward, clip, step.
+
+    Args:
+        run: the training; its model and optimizer are changed.
+        indices: the pairs of the update; `trainer.accumulate` cuts them into micro-batches.
+        batches: batches in a pass over the data.
+    """
+    trainer, model = run.config.trainer, run.model
+    parts = [run.train.pairs(p) for p in np.array_split(indices, trainer.accumulate) if len(p)]
+    tokens = sum(len(ids) + 1 for _, targets in parts for ids in targets)
+    norm = normaliser(trainer.loss_reduction, sentences=len(indices), tokens=tokens)
+    run.optimizer.zero_grad(set_to_none=True)
+    nll = 0.0
+    for sources, targets in parts:
+        forced = model(collate(sources, targets).to(run.device))
+        loss = token_loss(
+            forced.readouts, forced.targets,
+            output=model.W_o, label_smoothing=trainer.label_smoothing,
+        )  # fmt: skip
+        (loss.loss / norm).backward()  # type: ignore[no-untyped-call]
+        nll += float(loss.nll)
+    clip = math.inf if trainer.clip_norm is None else trainer.clip_norm
+    gradient_norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), clip))
+    rate = run.config.optimizer.lr * run.progress.rate_cut * rate_factor(
+        run.config.scheduler,
+        update=run.progress.update + 1,
+        done=share_done(run.progress, trainer, batches=batches),
+    )  # fmt: skip
+    finite = math.isfinite(nll) and math.isfinite(gradient_norm)
+    if finite:
+        for group in run.optimizer.param_groups:
+            group["lr"] = rate
+        run.optimizer.step()
+    return Update(nll, tokens, gradient_norm, rate, not finite)
+
+
+def _check_finite(run: Run, done: Update) -> None:
+    """Count skipped updates; end the run when too many follow one another.
+
+    Raises:
+        UserError: `trainer.max_bad_updates` in a row (status 1).
+    """
+    progress, most = run.progress, run.config.trainer.max_bad_updates
+    if not done.skipped:
+        progress.bad_updates = 0
+        return
+    progress.bad_updates += 1
+    what = f"loss {done.nll:g}, gradient norm {done.gradient_norm:g}"
+    run.log.warn(f"update {progress.update} skipped: not finite ({what})")
+    if progress.bad_updates >= most:
+        raise UserError(
+            f"update {progress.update}: loss or gradient not finite in "
+            f"trainer.max_bad_updates={most} updates in a row; lower "
+            f"optimizer.lr={run.config.optimizer.lr:g} or trainer.clip_norm and start again from "
+            "an earlier checkpoint",
+            status=1,
+        )
+
+
+def _record_training(run: Run, done: Update) -> None:
+    progress, meter = run.progress, run.meter
+    run.log.record(
+        {
+            "kind": "train",
+            "update": progress.update,
+            "epoch": progress.epoch,
+            "loss": meter.loss if meter.tokens else math.nan,
+            "learning_rate": done.learning_rate,
+            "gradient_norm": done.gradient_norm,
+            "tokens_per_second": round(meter.tokens_per_second, 1),
+            "elapsed_seconds": round(progress.elapsed_seconds, 3),
+        }
+    )
+    meter.reset()
+
+
+def validate(run: Run, *, regular: bool) -> None:
+    """Translate the validation set with the real search and score text against raw text.
+
+    Args:
+        run: the training; its progress is changed.
+        regular: whether patience and schedule count it.
+    """
+    progress, trainer, valid = run.progress, run.config.trainer, run.valid
+    sources, targets = valid.encoded.pairs(np.arange(len(valid.encoded)))
+    with progress_bar(2 * len(sources), description="validation", unit="line") as bar:
+
+        def step(lines: int) -> None:
+            bar.update(lines)
+            run.interrupts.check()
+
+        log_p = score_pairs(run.model, sources, targets, progress=step)
+        found = run.translator.translate(valid.sources, alignments=False, progress=step)
+    hypotheses = [translation.text for translation in found]
+    loss = -float(log_p.sum()) / sum(len(ids) + 1 for ids in targets)
+    bleu = metrics.bleu(hypotheses, valid.references)
+    chrf = metrics.chrf(hypotheses, valid.references)
+    scores = {"loss": loss, "bleu": bleu.score, "chrf": chrf.score}
+    best = judge(
+        progress, scores[trainer.metric],
+        trainer=trainer, scheduler=run.config.scheduler, regular=regular,
+    )  # fmt: skip
+    run.scored = True
+    run.log.record(
+        {
+            "kind": "validation", "update": progress.update, "epoch": progress.epoch, "loss": loss,
+            "perplexity": metrics.perplexity(loss), "bleu": bleu.score, "chrf": chrf.score,
+            "best": best, "elapsed_seconds": round(progress.elapsed_seconds, 3),
+        }
+    )  # fmt: skip
+    run.log.say(
+        f"validation at update {progress.update} (epoch {progress.epoch}): loss {loss:.4f}, "
+        f"perplexity {metrics.perplexity(loss):.2f}, BLEU {bleu.score:.2f}, chrF {chrf.score:.2f}"
+        f"{', best so far' if best else ''}"
+    )
+    sample = progress.update % max(len(sources), 1)
+    run.log.say(f"  {valid.sources[sample]} -> {hypotheses[sample]}")
+
+
+def save(run: Run) -> None:
+    """Write the checkpoint of the present update, the links and the average; drop old ones.
+
+    Raises:
+        UserError: the weights are not finite, or the disk refuses (status 1).
+    """
+    progress, trainer = run.progress, run.config.trainer
+    if progress.update == 0 or (run.saved == progress.update and not run.scored):
+        return
+    state = {**progress.to_plain(), "data": run.train.fingerprint, "torch": torch.__version__}
+    if run.saved == progress.update:
+        files.save_state(run.run_dir, progress.update, state)
+    else:
+        _save_weights(run, state)
+    run.scored = False
+    folder = run.run_dir / "checkpoints"
+    if progress.best_update is not None and (folder / f"step-{progress.best_update}").is_dir():
+        files.point(folder / "best", f"step-{progress.best_update}")
+    recent = progress.recent if trainer.average else []
+    ranked = [update for _, update in progress.ranking]
+    files.prune(run.run_dir, {*recent, *ranked, *files.steps(run.run_dir)[-trainer.keep_last :]})
+    if trainer.average and progress.validated == progress.update:
+        present = [update for update in recent if update in files.steps(run.run_dir)]
+        files.save_average(run.run_dir, present)
+
+
+def _save_weights(run: Run, state: dict[str, Any]) -> None:
+    progress = run.progress
+    weights = run.model.state_dict()
+    if not all(bool(tensor.isfinite().all()) for tensor in weights.values()):
+        raise UserError(
+            f"update {progress.update}: weights are not finite; nothing was saved since update "
+            f"{run.saved}; lower optimizer.lr={run.config.optimizer.lr:g}",
+            status=1,
+        )
+    files.save_step(
+        run.run_dir, progress.update,
+        model=weights, optimizer=_optimizer_tensors(run),
+        state=state,
+    )  # fmt: skip
+    run.saved = progress.update
+
+
+def _optimizer_tensors(run: Run) -> dict[str, torch.Tensor]:
+    """Return the optimizer's state by parameter name, and the generators that dropout draws from.
+
+    Learning rate and other settings are the configuration's, so they are not stored.
+    """
+    names = [name for name, _ in run.model.named_parameters()]
+    tensors = {
+        f"{names[i]}/{key}": value
+        for i, entry in run.optimizer.state_dict()["state"].items()
+        for key, value in entry.items()
+        if isinstance(value, torch.Tensor)
+    }
+    tensors["generator/cpu"] = torch.get_rng_state()
+    if run.device.type == "cuda":
+        tensors["generator/cuda"] = torch.cuda.get_rng_state(run.device)
+    return tensors
+
+
+def restore(run: Run, step: Path) -> None:
+    """Bring the optimizer, the generators and the progress back from a step folder.
+
+    Raises:
+        UserError: a file is missing or damaged, or it is of other data (status 1).
+    """
+    tensors = files.load_tensors(step / files.OPTIMIZER)
+    state = files.load_state(step)
+    try:
+        run.progress = Progress.from_plain(state)
+        torch.set_rng_state(tensors.pop("generator/cpu"))
+        cuda = tensors.pop("generator/cuda", None)
+        if cuda is not None and run.device.type == "cuda":
+            torch.cuda.set_rng_state(cuda, run.device)
+        entries: dict[int, dict[str, torch.Tensor]] = {}
+        indices = {name: i for i, (name, _) in enumerate(run.model.named_parameters())}
+        for key, tensor in tensors.items():
+            name, field_name = key.rsplit("/", 1)
+            entries.setdefault(indices[name], {})[field_name] = tensor
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{step}: not a checkpoint of this run: {error}", status=1) from error
+    groups = run.optimizer.state_dict()["param_groups"]
+    run.optimizer.load_state_dict({"state": entries, "param_groups": groups})

@@ -1,0 +1,268 @@
+"""From lines to translations, in the order of the lines: the one path to a translation.
+
+Validation, `evaluate`, `translate` and the Python API all come through here.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rnnsearch import checkpoint as files
+from rnnsearch.batches import collate, collate_sources, plan_decoding
+from rnnsearch.config import DecodeConfig
+from rnnsearch.errors import UserError
+from rnnsearch.model import TranslationModel, build_model
+from rnnsearch.plain import load_run_config
+from rnnsearch.search import LONG_SOURCE, Hypothesis, SearchOptions, search
+from rnnsearch.text import Tokenizer, Tokenizers
+from rnnsearch.validation import pick_device
+
+END_MARK = "</s>"
+"""How the end of the source is shown in pictures and alignments."""
+
+SOURCE_MULTIPLE = 16
+"""Sources are padded to a multiple of this, so that sums over positions round alike whatever the
+longest neighbour is."""
+
+MAX_POSITIONS = 16 * LONG_SOURCE
+"""Padded source positions searched at once; bounds the memory of a batch of long lines."""
+
+
+class Translation(NamedTuple):
+    """A translation of one line.
+
+    Attributes:
+        text: the translation.
+        score: log-probability (natural) over (pieces + 1)^α; 0 for a blank line.
+        source_pieces: S pieces, the end mark last.
+        target_pieces: T pieces, without an end mark.
+        alignment: (T, S) attention weights, a row for each target piece; None if not asked for.
+    """
+
+    text: str
+    score: float
+    source_pieces: list[str]
+    target_pieces: list[str]
+    alignment: NDArray[np.float32] | None
+
+
+BLANK = Translation("", 0.0, [], [], None)
+
+
+class Translator:
+    """Translates lines with a trained model or an ensemble.
+
+    Args:
+        models: one model, or several with one target vocabulary.
+        tokenizers: those the models were trained with.
+        options: how to search; see `search_options`.
+        batch_sentences: sentences searched at once. Results do not depend on it.
+    """
+
+    def __init__(
+        self, models: Sequence[TranslationModel], tokenizers: Tokenizers,
+        *, options: SearchOptions, batch_sentences: int = 64,
+    ) -> None:  # fmt: skip
+        self.models = list(models)
+        self.tokenizers = tokenizers
+        self.options = options
+        self.batch_sentences = batch_sentences
+        self.device = next(self.model.parameters()).device
+
+    @classmethod
+    def load(
+        cls, run_dir: str | Path, checkpoint: str = "best",
+        *, device: str = "auto", decode: DecodeConfig | None = None,
+    ) -> Self:  # fmt: skip
+        """Load a run folder.
+
+        Args:
+            run_dir: the folder that `rnnsearch train` made; it may have been moved or copied.
+            checkpoint: `best`, `last`, `averaged`, `step-N` or a path.
+            device: `auto`, `cpu`, `cuda` or `cuda:N`.
+            decode: how to search; the run's own `decode` settings by default.
+
+        Raises:
+            UserError: a file is missing or damaged, or the checkpoint does not exist.
+        """
+        run_dir = Path(run_dir)
+        config = load_run_config(run_dir)
+        decode = decode or config.decode
+        tokenizers = Tokenizers.load(run_dir / "tokenizer")
+        model = load_model(run_dir, checkpoint, tokenizers=tokenizers)
+        return cls(
+            [model.to(pick_device(device))], tokenizers,
+            options=search_options(decode), batch_sentences=decode.batch_sentences,
+        )  # fmt: skip
+
+    @property
+    def model(self) -> TranslationModel:
+        """The model, or the first of an ensemble."""
+        return self.models[0]
+
+    @property
+    def source_tokenizer(self) -> Tokenizer:
+        """The source side's tokenizer."""
+        return self.tokenizers.source
+
+    @property
+    def target_tokenizer(self) -> Tokenizer:
+        """The target side's tokenizer."""
+        return self.tokenizers.target
+
+    def translate(
+        self, lines: Sequence[str], *, alignments: bool = True,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[Translation]:  # fmt: skip
+        """Return the best translation of each line; a blank line gives a blank one.
+
+        Args:
+            lines: source text, one sentence a line, no line ends.
+            alignments: whether to compute the attention weights as well.
+            progress: called with the number of lines just finished.
+        """
+        found = self.translate_n_best(lines, 1, alignments=alignments, progress=progress)
+        return [candidates[0] for candidates in found]
+
+    def translate_n_best(
+        self, lines: Sequence[str], n: int, *, alignments: bool = True,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[list[Translation]]:  # fmt: skip
+        """Return at most `n` translations of each line, best first, their texts all different.
+
+        Raises:
+            UserError: `n` is more than the beam holds.
+        """
+        if n > self.options.beam_size:
+            raise UserError(
+                f"n_best={n} is more than decode.beam_size={self.options.beam_size}; "
+                f"give decode.beam_size={n} or more"
+            )
+        sources = self.source_tokenizer.encode_batch(lines)
+        results: list[list[Translation]] = [[BLANK] for _ in lines]
+        was_training = self.model.training
+        for model in self.models:
+            model.eval()
+        try:
+            for batch in self._plan(sources):
+                chosen = [sources[i] for i in batch]
+                for i, hypotheses in zip(batch, self._search(chosen, n), strict=True):
+                    results[i] = self._present(sources[i], hypotheses, n, alignments)
+                if progress is not None:
+                    progress(len(batch))
+        finally:
+            for model in self.models:
+                model.train(was_training)
+        return results
+
+    def _plan(self, sources: list[list[int]]) -> Iterator[list[int]]:
+        """Yield the lines to search together: alike in length, long ones alone, blank ones never.
+
+        A line of more than `LONG_SOURCE` positions is alone whatever stands around it.
+        """
+        usual = [i for i, ids in enumerate(sources) if 0 < len(ids) < LONG_SOURCE]
+        plan = plan_decoding(
+            [len(sources[i]) for i in usual],
+            batch_sentences=self.batch_sentences,
+            max_positions=MAX_POSITIONS,
+        )
+        yield from ([usual[i] for i in batch] for batch in plan)
+        yield from ([i] for i, ids in enumerate(sources) if len(ids) >= LONG_SOURCE)
+
+    def _search(self, sources: list[list[int]], n: int) -> list[list[Hypothesis]]:
+        source, mask = collate_sources(sources, multiple=SOURCE_MULTIPLE)
+        # More than n are asked for, since two segmentations may spell one text.
+        wanted = 1 if n == 1 else self.options.beam_size
+        return search(
+            self.models, source.to(self.device), mask.to(self.device),
+            options=self.options, n_best=wanted,
+        )  # fmt: skip
+
+    def _present(
+        self, source: list[int], hypotheses: list[Hypothesis], n: int, alignments: bool
+    ) -> list[Translation]:
+        """Return hypotheses as text, each text once."""
+        translations: dict[str, Translation] = {}
+        for hypothesis in hypotheses:
+            text = self.target_tokenizer.decode(hypothesis.ids)
+            if text not in translations and len(translations) < n:
+                translations[text] = Translation(
+                    text,
+                    hypothesis.score,
+                    [*self.source_tokenizer.pieces(source), END_MARK],
+                    self.target_tokenizer.pieces(hypothesis.ids),
+                    self.align(source, hypothesis.ids) if alignments else None,
+                )
+        return list(translations.values())
+
+    @torch.inference_mode()
+    def align(self, source: Sequence[int], target: Sequence[int]) -> NDArray[np.float32]:
+        """Return the attention weights (T, S) while `target` is forced, the mean of an ensemble.
+
+        These are the weights that the search saw for this hypothesis, since a step depends on the
+        words before it alone.
+
+        Args:
+            source: source ids without EOS; S counts it.
+            target: target ids without EOS; its row is left out.
+        """
+        batch = collate([source], [target]).to(self.device)
+        weights: list[Tensor] = [model.log_probabilities(batch)[1] for model in self.models]
+        alpha: NDArray[np.float32] = torch.stack(weights).mean(0)[0, :-1].float().cpu().numpy()
+        return alpha
+
+
+def search_options(decode: DecodeConfig) -> SearchOptions:
+    """Return the `decode` group as options of the search.
+
+    `ban_unk: null` bars the unknown: it is never useful to a reader of subword output.
+    """
+    return SearchOptions(
+        beam_size=decode.beam_size,
+        length_penalty=decode.length_penalty,
+        max_length=decode.max_length,
+        max_length_ratio=decode.max_length_ratio,
+        min_length_ratio=decode.min_length_ratio,
+        ban_unk=decode.ban_unk is not False,
+    )
+
+
+def load_model(run_dir: Path, checkpoint: str, *, tokenizers: Tokenizers) -> TranslationModel:
+    """Return the model of a checkpoint on the CPU, in evaluation mode.
+
+    Raises:
+        UserError: its file is missing or damaged, or does not belong to this run.
+    """
+    config = load_run_config(run_dir)
+    model = build_model(
+        config.model,
+        source_vocab=tokenizers.source.vocab_size,
+        target_vocab=tokenizers.target.vocab_size,
+    )
+    load_weights(model, files.locate(run_dir, checkpoint) / files.MODEL)
+    return model.eval()
+
+
+def load_weights(model: TranslationModel, path: Path) -> None:
+    """Fill `model` with the tensors of `path`.
+
+    Raises:
+        UserError: the file is missing or damaged, or its tensors are not this model's.
+    """
+    weights = files.load_tensors(path)
+    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    came = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    if came != expected:
+        names = sorted(n for n in came.keys() | expected.keys() if came.get(n) != expected.get(n))
+        name = names[0]
+        raise UserError(
+            f"{path}: does not belong to this run's config.yaml and tokenizer: {name} is "
+            f"{came.get(name, 'missing')}, expected {expected.get(name, 'none')}",
+            status=1,
+        )
+    model.load_state_dict(weights)

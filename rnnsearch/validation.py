@@ -1,0 +1,244 @@
+"""Checks of a configuration, all before any work, and of what may change on resume."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rnnsearch.config import (
+    Command,
+    DecodeConfig,
+    EvaluateConfig,
+    SplitConfig,
+    TrainConfig,
+    TrainerConfig,
+    TranslateConfig,
+)
+from rnnsearch.errors import UserError, nearest
+from rnnsearch.plain import expected, fields_of, split_optional
+from rnnsearch.rules import RULES, Choice, Range
+
+if TYPE_CHECKING:
+    import torch
+
+# Where the run is and whether to go on are no part of what is trained.
+_FREE = ("schema", "run_dir", "name", "resume", "data.test.")
+# The position in an epoch counts batches, and the best score so far is one of this metric.
+_FIXED = (
+    "seed",
+    "model.",
+    "tokenizer.",
+    "data.",
+    "optimizer.kind",
+    "trainer.batch_sentences",
+    "trainer.batch_tokens",
+    "trainer.sort_window",
+    "trainer.metric",
+)
+
+
+def validate(config: Command) -> None:
+    """Check every value, then what must fit together, then the device.
+
+    Raises:
+        UserError: names the key, what came and what was expected.
+    """
+    for key, value, hint in _leaves(config):
+        _check_value(key, value, hint)
+    match config:
+        case TrainConfig():
+            _check_train(config)
+        case EvaluateConfig():
+            _check_evaluate(config)
+        case TranslateConfig():
+            _check_translate(config)
+    _check_decode(config.decode)
+    _check_device(config.device)
+
+
+def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
+    for name, hint in fields_of(type(node)).items():
+        value = getattr(node, name)
+        if is_dataclass(value):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value, hint
+
+
+def _check_value(key: str, value: Any, hint: Any) -> None:
+    if split_optional(hint)[0] is Any:
+        _check_paths(key, value)
+        return
+    rule = RULES.get(key)
+    if value is None:
+        return
+    if isinstance(value, str) and not isinstance(rule, Choice):
+        _check_text(key, value, nullable=split_optional(hint)[1])
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"{key}={value}: expected a finite number")
+    if rule is not None and not rule.holds(value):
+        _refuse(key, value, hint, rule)
+
+
+def _refuse(key: str, value: Any, hint: Any, rule: Range | Choice) -> None:
+    base, nullable = split_optional(hint)
+    hint_null = " or null" if nullable else ""
+    if isinstance(rule, Choice):
+        near = nearest(value, rule.names)
+        raise UserError(f"{key}={value}: expected {rule}{hint_null}{near}")
+    raise UserError(f"{key}={value}: expected {expected(base)} {rule}{hint_null}")
+
+
+def _check_text(key: str, value: str, *, nullable: bool) -> None:
+    remedy = f"write {key}=null for no value" if nullable else "a value is needed, not null"
+    if not value:
+        raise UserError(f"{key}= is empty; {remedy}")
+    if value == "None":
+        raise UserError(f"{key}=None: None is not a value here; {remedy}")
+
+
+def _check_paths(key: str, value: Any) -> None:
+    paths = value if isinstance(value, list) else [] if value is None else [value]
+    if isinstance(value, list) and not value:
+        raise UserError(f"{key}=[] is an empty list; write {key}=null for no file")
+    for path in paths:
+        if not isinstance(path, str):
+            shown = "null" if path is None else path
+            raise UserError(f"{key}={shown}: expected a path, a list of paths or null")
+        _check_text(key, path, nullable=True)
+
+
+def _check_train(config: TrainConfig) -> None:
+    data, trainer = config.data, config.trainer
+    if data.kind == "folder" and data.dir is None:
+        raise UserError("data.dir is null, but data=folder needs the folder: data.dir=PATH")
+    if data.kind != "folder" and data.dir is not None:
+        raise UserError(f"data.dir is set, but data={data.kind} reads no folder; add data=folder")
+    for name, split in (("train", data.train), ("valid", data.valid)):
+        _check_pair(f"data.{name}", split, needed=data.kind == "files")
+        if data.kind != "files" and split.source is not None:
+            message = f"data.{name}.source is set, but data={data.kind} reads no files of its own"
+            raise UserError(f"{message}; add data=files")
+    _check_pair("data.test", data.test, needed=False)
+    if config.name is not None and _leads_elsewhere(config.name):
+        raise UserError(f"name={config.name}: expected a plain name; a path goes to run_dir=PATH")
+    _check_trainer(trainer)
+
+
+def _leads_elsewhere(name: str) -> bool:
+    return Path(name).is_absolute() or ".." in Path(name).parts
+
+
+def _check_pair(key: str, split: SplitConfig, *, needed: bool) -> None:
+    if needed and split.source is split.target is None:
+        raise UserError(f"{key}.source and {key}.target are null, but data=files needs both")
+    if (split.source is None) != (split.target is None):
+        given, lacking = ("target", "source") if split.source is None else ("source", "target")
+        raise UserError(f"{key}.{lacking} is null, but {key}.{given} is set; give both")
+
+
+def _check_trainer(trainer: TrainerConfig) -> None:
+    limits = (trainer.max_updates, trainer.max_epochs, trainer.max_minutes)
+    if all(limit is None for limit in limits):
+        message = "trainer.max_updates, trainer.max_epochs and trainer.max_minutes are all null"
+        raise UserError(f"{message}; set one, or the training never ends")
+    if trainer.batch_sentences is trainer.batch_tokens is None:
+        message = "trainer.batch_sentences and trainer.batch_tokens are both null"
+        raise UserError(f"{message}; set one")
+    if trainer.batch_sentences is not None and trainer.accumulate > trainer.batch_sentences:
+        message = f"trainer.accumulate={trainer.accumulate} cuts an update of"
+        raise UserError(f"{message} trainer.batch_sentences={trainer.batch_sentences} too finely")
+
+
+def _check_evaluate(config: EvaluateConfig) -> None:
+    data = config.data
+    _check_pair("data.test", data.test, needed=False)
+    if data.kind == "files" and data.test.source is None:
+        message = "no test set: data.test.source and data.test.target are null"
+        raise UserError(f"{message}; give the two files")
+    if data.kind == "folder" and data.dir is None and data.test.source is None:
+        raise UserError("data.dir is null, but data=folder needs the folder: data.dir=PATH")
+
+
+def _check_translate(config: TranslateConfig) -> None:
+    if config.n_best > config.decode.beam_size:
+        message = f"n_best={config.n_best} is more than decode.beam_size={config.decode.beam_size}"
+        raise UserError(f"{message}; set decode.beam_size={config.n_best} or more")
+
+
+def _check_decode(decode: DecodeConfig) -> None:
+    if decode.max_length is decode.max_length_ratio is None:
+        message = "decode.max_length and decode.max_length_ratio are both null"
+        raise UserError(f"{message}; set one, or a translation may never end")
+    if decode.max_length_ratio is not None and decode.min_length_ratio > decode.max_length_ratio:
+        message = f"decode.min_length_ratio={decode.min_length_ratio} is more than"
+        raise UserError(f"{message} decode.max_length_ratio={decode.max_length_ratio}")
+
+
+def _check_device(device: str) -> None:
+    if re.fullmatch(r"auto|cpu|cuda(:\d+)?", device) is None:
+        near = nearest(device, ("auto", "cpu", "cuda"))
+        raise UserError(f"device={device}: expected auto, cpu, cuda or cuda:N{near}")
+    if device.startswith("cuda"):
+        pick_device(device)
+
+
+def pick_device(device: str) -> "torch.device":
+    """Return the device that a valid `device` names; `auto` is a GPU where there is one.
+
+    Raises:
+        UserError: `cuda` without one, or `cuda:N` beyond their number.
+    """
+    import torch  # slow to load; whoever needs only the check of `cpu` goes without it
+
+    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device == "cpu" or (device == "auto" and not found):
+        return torch.device("cpu")
+    if not found:
+        raise UserError(f"device={device}: no CUDA device was found; use device=auto or device=cpu")
+    number = int(device.partition(":")[2] or 0)
+    if number >= found:
+        raise UserError(f"device={device}: the devices here are cuda:0 to cuda:{found - 1}")
+    return torch.device("cuda", number)
+
+
+def compare_for_resume(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Compare the configuration of a stopped run with the one that is to go on with it.
+
+    Args:
+        old: the run's own, as `to_plain` gives it.
+        new: what the command asks for, likewise.
+
+    Returns:
+        One line "key: old -> new" for every change that the training takes over.
+
+    Raises:
+        UserError: the architecture, the tokenizers, the data, the seed or the course of the
+            training differ; it names key, old and new value.
+    """
+    before, after = dict(_flat(old)), dict(_flat(new))
+    changes = []
+    for key in dict.fromkeys([*after, *before]):
+        was, asked = before.get(key, "unset"), after.get(key, "unset")
+        if was == asked or key.startswith(_FREE):
+            continue
+        if key.startswith(_FIXED):
+            message = f"{key}: the run in this folder has {_shown(was)}, not {_shown(asked)}"
+            raise UserError(f"{message}; it cannot change on resume, choose another run_dir for it")
+        changes.append(f"{key}: {_shown(was)} -> {_shown(asked)}")
+    return changes
+
+
+def _flat(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in node.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _shown(value: Any) -> str:
+    words = {None: "null", True: "true", False: "false"}
+    return words[value] if value is None or isinstance(value, bool) else str(value)

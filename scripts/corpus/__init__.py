@@ -1,0 +1,1 @@
+"""A small synchronous grammar of English and French with word alignments."""

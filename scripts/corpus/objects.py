@@ -1,0 +1,190 @@
+"""Objects of verbs: a noun that suits the verb, its determiner, or a clitic pronoun."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from . import times
+from .draw import Draw
+from .nominal import Nominal, name, noun_phrase
+from .nouns import Noun, nouns_of
+from .phrase import Phrase, Token, Word, fixed, token
+from .verbs import Verb
+
+PEOPLE = ("adult", "youth", "worker", "group", "kin")
+COUNTED = frozenset(
+    noun.english for noun in nouns_of("fruit vegetable dish animal flower chair plate glass cup")
+)
+PLENTY = frozenset(
+    noun.english for noun in nouns_of("fruit vegetable dish text flower photo gift garment pair")
+)
+FEW = ("two", "three", "four")
+# English pronoun: direct object, indirect object.
+CLITICS = {
+    "him": ("le", "lui"),
+    "her": ("la", "lui"),
+    "them": ("les", "leur"),
+    "me": ("me", "me"),
+    "us": ("nous", "nous"),
+}
+
+
+# Stands for the verb in the links of an object that is built before its verb.
+VERB = Word("")
+
+
+@dataclass(slots=True)
+class Object:
+    """What completes a verb: words after it, or clitics before it."""
+
+    phrase: Phrase = field(default_factory=Phrase)
+    clitics: list[Token] = field(default_factory=list)
+    noun: Noun | None = None
+
+
+def _owners(draw: Draw, subject: Nominal | None) -> str:
+    """Return a possessive, most often the one that points back at the subject."""
+    if subject is not None and subject.owner != "its" and draw.chance(0.8):
+        return subject.owner
+    return draw.pick(("my", "our", "his", "her"))
+
+
+def _mass(draw: Draw, verb: Verb, *, negated: bool) -> str:
+    kinds = {"any" if negated else "some": 5}
+    if "want" not in verb.flags:
+        kinds["the"] = 4
+    if not negated:
+        kinds["a lot of"] = 1
+    return draw.weighted(kinds)
+
+
+def _singular(draw: Draw, verb: Verb, noun: Noun) -> str:
+    kinds = {"a": 5}
+    if "want" not in verb.flags:
+        kinds |= {"the": 5, "this": 1}
+        if noun.category not in (*PEOPLE, "wild"):
+            kinds |= {"owner": 4, "genitive": 2}
+    return draw.weighted(kinds)
+
+
+def _plural(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
+    kinds = {"any" if negated else "some": 3}
+    if "want" not in verb.flags:
+        kinds |= {"the": 4, "this": 1}
+        if noun.plural_only:
+            kinds["owner"] = 4
+    if not negated and not noun.plural_only:
+        many = noun.english in COUNTED and draw.chance(0.6)
+        kinds[draw.pick(list(times.NUMBERS) if many else FEW)] = 4
+        kinds["several"] = 1
+    if not negated and noun.english in PLENTY:
+        kinds["a lot of"] = 1
+    return draw.weighted(kinds)
+
+
+def _determiner(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> tuple[str, bool]:
+    """Return the determiner of an object, and whether the object is plural."""
+    if "the" in verb.flags:
+        return "the", False
+    if "generic" in verb.flags:
+        return "bare", not noun.mass
+    if noun.category == "kin":
+        return "owner", False
+    if noun.category == "group":
+        return "the", True
+    if noun.category in ("building", "room", "outdoors") and noun.english != "house":
+        return draw.weighted({"the": 5, "this": 1}), False
+    if noun.category == "transport":
+        return draw.pick(("the", "a")), False
+    if noun.mass:
+        return _mass(draw, verb, negated=negated), False
+    if not noun.plural_only and ("one" in verb.flags or draw.chance(0.68)):
+        return _singular(draw, verb, noun), False
+    return _plural(draw, verb, noun, negated=negated), True
+
+
+def described(
+    draw: Draw, verb: Verb, noun: Noun, *, subject: Nominal | None = None, negated: bool = False
+) -> Nominal:
+    """Return a noun phrase that can be the object of the verb."""
+    kind, plural = _determiner(draw, verb, noun, negated=negated)
+    possessor = name(draw) if kind == "genitive" else None
+    return noun_phrase(
+        draw,
+        noun,
+        determiner=_owners(draw, subject) if kind == "owner" else kind,
+        plural=plural,
+        possessor=possessor,
+        adjectives=0.0 if kind == "bare" else 0.22,
+        negated=negated,
+    )
+
+
+def with_preposition(verb: Verb, nominal: Nominal) -> Phrase:
+    """Return the object after the prepositions that the verb wants.
+
+    A French preposition without an English one links to VERB until the verb is known.
+    """
+    if not verb.preposition:
+        return nominal.phrase
+    lead = [Word(verb.lead)] if verb.lead else []
+    preposition = token(verb.preposition, lead[0] if lead else VERB)
+    return Phrase(lead + nominal.phrase.english, [preposition, *nominal.phrase.french])
+
+
+def _pronoun(draw: Draw, verb: Verb, subject: Nominal, *, compound: bool) -> Object:
+    """Return a clitic; a direct one whose gender is open cannot stand before a participle."""
+    indirect = verb.preposition == "à"
+    names = ["him", "her"]
+    if indirect or not compound:
+        names += ["them"]
+        if subject.owner not in ("my", "our"):
+            names += ["me", "us"]
+    text = draw.pick(names)
+    word = Word(text)
+    clitic = token(CLITICS[text][indirect], word)
+    lead = [Word(verb.lead)] if verb.lead else []
+    return Object(Phrase([*lead, word]), [clitic])
+
+
+def choose(
+    draw: Draw, verb: Verb, subject: Nominal, *, negated: bool = False, compound: bool = False
+) -> Object:
+    """Return an object for the verb: a noun phrase, a name or a pronoun."""
+    if not verb.objects:
+        return Object()
+    nouns = [noun for noun in verb.objects if noun.english != subject.kind]
+    noun = draw.even(nouns)
+    if noun.category in PEOPLE and verb.preposition in ("", "à"):
+        kind = draw.weighted({"pronoun": 3, "name": 3, "noun": 5})
+        if kind == "pronoun":
+            return _pronoun(draw, verb, subject, compound=compound)
+        if kind == "name":
+            someone = name(draw)
+            while someone.phrase.english[0].text in [w.text for w in subject.phrase.english]:
+                someone = name(draw)
+            return Object(with_preposition(verb, someone))
+    nominal = described(draw, verb, noun, subject=subject, negated=negated)
+    return Object(with_preposition(verb, nominal), noun=noun)
+
+
+def recipient(draw: Draw, subject: Nominal) -> Object:
+    """Return the receiver of a gift: "to the boy", or "him" before the thing."""
+    if draw.chance(0.4):
+        names = ["him", "her", "them"]
+        if subject.owner not in ("my", "our"):
+            names += ["me", "us"]
+        text = draw.pick(names)
+        word = Word(text)
+        return Object(Phrase([word]), [token(CLITICS[text][1], word)])
+    people = [noun for noun in nouns_of("person") if noun.english != subject.kind]
+    noun = draw.even(people)
+    if noun.category == "kin":
+        someone = noun_phrase(draw, noun, determiner=_owners(draw, subject))
+    elif noun.category == "group":
+        someone = noun_phrase(draw, noun, determiner="the")
+    elif draw.chance(0.4):
+        someone = name(draw)
+    else:
+        someone = noun_phrase(draw, noun, determiner="the", adjectives=0.15)
+    return Object(fixed("to", "à") + someone.phrase)

@@ -1,0 +1,93 @@
+"""Phrases of place with the preposition that noun, city or country asks for."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from .draw import Draw
+from .nominal import noun_phrase
+from .nouns import NOUN, nouns_of, rows
+from .phrase import Phrase, Token, Word, fixed, token
+from .places import BESIDE, CITIES, COUNTRIES, PLACES
+
+LANDMARKS = tuple(nouns_of("church school hotel museum station theatre bridge park castle"))
+
+
+@cache
+def _places(role: str) -> dict[str, tuple[str, str]]:
+    column = 1 if role == "there" else 2
+    found = {}
+    for cells in rows(PLACES):
+        if cells[column]:
+            english, french = cells[column].split()
+            found[cells[0]] = (english, french)
+    return found
+
+
+def city(draw: Draw, role: str) -> Phrase:
+    """Return a city with its preposition: in or to, or from."""
+    english, french = draw.even(rows(CITIES))
+    preposition = {"there": "in à", "goal": "to à", "source": "from de", "object": ""}[role]
+    name = fixed(english, french)
+    return fixed(*preposition.split()) + name if preposition else name
+
+
+def country(draw: Draw, role: str) -> Phrase:
+    """Return a country: "en Italie", "au Japon", "aux États-Unis", "d'Italie", "l'Italie"."""
+    english, french, gender = draw.even(rows(COUNTRIES))
+    words = [Word(text) for text in english.split()]
+    core = token(french, words[-1], *words[:-1])
+    article = token({"f": "la", "m": "le", "p": "les"}[gender], words[0])
+    lead = {"there": "in", "goal": "to", "source": "from", "object": ""}[role]
+    if not lead:
+        return Phrase(words, [article, core])
+    preposition = Word(lead)
+    before: list[Token]
+    if gender == "f":
+        before = [token("de" if role == "source" else "en", preposition)]
+    else:
+        before = [token("de" if role == "source" else "à", preposition), article]
+    return Phrase([preposition, *words], [*before, core])
+
+
+def at(draw: Draw, noun: str, role: str) -> Phrase:
+    """Return a place of the lexicon, always with the definite article."""
+    known = _places("goal" if role == "goal" else "there")
+    english, french = ("from", "de") if role == "source" else known[noun]
+    nominal = noun_phrase(draw, NOUN[noun], determiner="the", adjectives=0.1)
+    return fixed(english, french) + nominal.phrase
+
+
+def beside(draw: Draw) -> Phrase:
+    """Return a landmark: near the church, in front of the station."""
+    english, french = draw.pick(rows(BESIDE))
+    nominal = noun_phrase(draw, draw.even(LANDMARKS), determiner="the", adjectives=0.15)
+    return fixed(english, french) + nominal.phrase
+
+
+def public_place(draw: Draw, role: str) -> Phrase:
+    """Return a place that anybody may be at, go to or come from."""
+    known = _places("goal" if role == "goal" else "there")
+    names = [name for name in known if name != "house"]
+    return at(draw, draw.even(names), role)
+
+
+def anywhere(draw: Draw, role: str) -> Phrase:
+    """Return a place, a city or a country; for `there` also a landmark."""
+    kinds = {"place": 5, "city": 3, "country": 3, "beside": 2 if role == "there" else 0}
+    kind = draw.weighted(kinds)
+    if kind == "city":
+        return city(draw, role)
+    if kind == "country":
+        return country(draw, role)
+    return beside(draw) if kind == "beside" else public_place(draw, role)
+
+
+def home(draw: Draw) -> Phrase:
+    """Return where somebody lives."""
+    kind = draw.weighted({"city": 3, "country": 3, "place": 2, "beside": 2})
+    if kind == "place":
+        return at(draw, draw.even(("house", "village", "farm", "castle", "forest")), "there")
+    if kind == "beside":
+        return beside(draw)
+    return city(draw, "there") if kind == "city" else country(draw, "there")

@@ -1,0 +1,205 @@
+"""Plain statements: actions, descriptions, where things are, what there is, lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import objects, states
+from .action import act, in_time, time
+from .adjectives import ADJECTIVE
+from .clause import Clause, animal, person, subject
+from .draw import Draw
+from .group import BE_VERB, Form, simple
+from .nominal import Nominal, name, noun_phrase, pronoun
+from .nouns import Noun, nouns_of, rows
+from .phrase import Phrase, Token, Word, fixed, link, token
+from .place import at, beside, city
+from .verbs import TRANSITIVES
+
+# English | French | things | what they are on, under or in
+SPOTS = """
+on | sur | item tableware text fruit cake egg bread cheese cat lamp phone | table chair bed desk
+under | sous | cat dog ball shoes mouse bag box | table chair bed
+in | dans | key letter photo book garment gift map ticket pencil | box bag suitcase wardrobe
+in | dans | fruit bread cheese bean potato onion carrot mushroom egg flower | basket box kitchen
+behind | derrière | cat dog ball umbrella chair suitcase box bag | door
+in front of | devant:1 | car bicycle lorry dog cat bus taxi | door house hotel school church
+in | dans | animal | garden forest village park
+in | dans | car lorry bicycle tourists children policeman | street
+"""
+SPOT_ROWS = tuple(
+    (english, french, tuple(nouns_of(things)), tuple(nouns_of(places)))
+    for english, french, things, places in rows(SPOTS)
+)
+BE_TENSES = {"present": 6, "past": 3, "future": 1}
+FIXED_PLACES = ("building", "room", "outdoors", "transport", "wild")
+LISTS = ("buy", "see", "take", "eat", "sell", "prepare", "choose", "have", "need", "want")
+
+
+def action(draw: Draw) -> Phrase:
+    """Return somebody doing something, sometime."""
+    who = animal(draw) if draw.chance(0.12) else subject(draw)
+    return in_time(draw, act(draw, who))
+
+
+def thing(draw: Draw, noun: Noun, *, plural: bool = False, adjectives: float = 0.0) -> Nominal:
+    """Return a definite noun phrase: the, this, my, Paul's."""
+    if noun.category == "kin":
+        return noun_phrase(draw, noun, determiner=draw.pick(("my", "our")), plural=plural)
+    kinds = {"the": 6, "this": 1}
+    if noun.category not in (*FIXED_PLACES, *objects.PEOPLE):
+        kinds |= {"my": 1, "his": 1, "her": 1, "our": 1, "genitive": 1}
+    kind = draw.weighted(kinds)
+    possessor = name(draw) if kind == "genitive" else None
+    return noun_phrase(
+        draw, noun, determiner=kind, plural=plural, possessor=possessor, adjectives=adjectives
+    )
+
+
+def be_form(draw: Draw, *, negation: float = 0.12) -> Form:
+    """Return a tense of "to be", sometimes negated."""
+    return Form(draw.weighted(BE_TENSES), negation="not" if draw.chance(negation) else "")
+
+
+def description_clause(draw: Draw, form: Form) -> Clause:
+    """Return a thing, an animal or a person with an adjective said of it."""
+    if draw.chance(0.35):
+        who = subject(draw)
+        adjective = draw.even(states.fitting(who, loose=False))
+    else:
+        usable = [a for a in ADJECTIVE if a.english != "young"]
+        adjective = draw.even(usable)
+        noun = draw.even([n for n in nouns_of("person food drink thing transport place opening animal")
+                          if n.english in adjective.nouns])
+        plural = not noun.mass and draw.chance(0.3)
+        who = thing(draw, noun, plural=plural)
+    degree = None if form.negation else states.degree(draw, adjective)
+    return states.described_as(who, adjective, form, degree=degree)
+
+
+def description(draw: Draw) -> Phrase:
+    """Return "the soup is very hot"."""
+    return description_clause(draw, be_form(draw)).statement()
+
+
+def state(draw: Draw) -> Phrase:
+    """Return "the boy is hungry", "he is ten years old" or a profession."""
+    kind = draw.weighted({"state": 5, "age": 2, "profession": 3})
+    form = be_form(draw)
+    if kind == "state":
+        animals = draw.chance(0.15)
+        names = states.ANIMAL_STATES if animals else tuple(states.STATE_VERBS)
+        who = animal(draw) if animals else subject(draw)
+        return states.state(who, draw.even(names), form).statement()
+    who = draw.pick((person, lambda d: pronoun(d.pick(("he", "she", "I")))))(draw)
+    if kind == "age":
+        return states.age(draw, who).statement()
+    if who.agreement.gender is None:
+        who = pronoun(draw.pick(("he", "she")))
+    if who.noun is not None and who.noun.category in ("youth", "worker"):
+        who = name(draw)
+    return states.profession(draw, who, form).statement()
+
+
+def whereabouts(draw: Draw) -> Phrase:
+    """Return where a person or a thing is."""
+    form = be_form(draw)
+    if draw.chance(0.5):
+        who = subject(draw)
+        kind = draw.weighted({"place": 4, "city": 2, "beside": 2})
+        if kind == "place":
+            where = at(draw, draw.pick(nouns_of("building room outdoors")).english, "there")
+        else:
+            where = city(draw, "there") if kind == "city" else beside(draw)
+    else:
+        what, where = spot(draw)
+        who = thing(draw, what, plural=not what.mass and draw.chance(0.3))
+    group = simple(BE_VERB, who.agreement, form, [])
+    return Clause(who, group, where).statement()
+
+
+def spot(draw: Draw) -> tuple[Noun, Phrase]:
+    """Return a thing and a phrase of place that suits it."""
+    english, french, things, places = draw.pick(SPOT_ROWS)
+    noun = draw.even(things)
+    spots = [place for place in places if place.english != noun.english]
+    where = noun_phrase(draw, draw.even(spots), determiner="the", adjectives=0.12)
+    return noun, fixed(english, french) + where.phrase
+
+
+def existence(draw: Draw, *, question: bool = False) -> Phrase:
+    """Return "there is a cat under the table", "il y a un chat sous la table"."""
+    noun, where = spot(draw)
+    negated = not question and draw.chance(0.2)
+    plural = noun.plural_only or (not noun.mass and draw.chance(0.45))
+    if negated:
+        determiner = "no"
+    elif noun.mass:
+        determiner = "some"
+    elif plural:
+        number = draw.pick(("two", "three", "four", "five", "six"))
+        determiner = draw.weighted({"some": 3, number: 3, "several": 1, "a lot of": 1})
+        if noun.plural_only and determiner == number:
+            determiner = "some"
+    else:
+        determiner = "a"
+    what = noun_phrase(draw, noun, determiner=determiner, plural=plural, adjectives=0.2)
+    tense = draw.weighted({"present": 6, "past": 3, "future": 0 if question else 1})
+    return there_is(what, tense, where, negated=negated, question=question)
+
+
+def there_is(
+    what: Nominal, tense: str, where: Phrase, *, negated: bool, question: bool
+) -> Phrase:
+    """Return what there is, was or will be, with its place."""
+    many = what.agreement.english == "plural"
+    texts = {"present": "are" if many else "is", "past": "were" if many else "was"}
+    there, verb = Word("there"), Word(texts.get(tense, "will"))
+    french = {"present": "a", "past": "avait"}.get(tense, "aura")
+    be = [] if tense in texts else [Word("be")]
+    no = what.phrase.english[0]
+    opening = [token("il", there)]
+    if negated:
+        opening.append(token("ne", no))
+    opening += [token("y", there), token(french, be[0] if be else verb, *([verb] if be else []))]
+    if negated:
+        opening.append(token("pas", no))
+    if question:
+        lead = [token("est-ce", verb), token("que", verb)]
+        return Phrase([verb, there, *be], lead + opening) + what.phrase + where
+    return Phrase([there, verb, *be], opening) + what.phrase + where
+
+
+def shopping_list(draw: Draw) -> Phrase:
+    """Return an action with two or three objects: "a cake, two pears and some bread"."""
+    who = subject(draw)
+    verbs = [v for v in TRANSITIVES if v.english in LISTS and who.kind in v.subjects]
+    verb = draw.even(verbs)
+    tenses = ("present", "past", "future") if "stative" in verb.flags else ("past", "near", "must")
+    done = act(draw, who, verb=verb, tense=draw.pick(tenses), negation="", things=True)
+    category = done.noun.category if done.noun else ""
+    others = [n for n in verb.objects if n.category == category and n is not done.noun]
+    count = min(len(others), draw.weighted({1: 3, 2: 3}))
+    rest: list[Noun] = []
+    while len(rest) < count:
+        noun = draw.even(others)
+        if noun not in rest:
+            rest.append(noun)
+    phrases = [objects.described(draw, verb, noun, subject=who).phrase for noun in rest]
+    return enumerate_objects(done.clause, phrases, verb.preposition)
+
+
+def enumerate_objects(clause: Clause, others: list[Phrase], preposition: str) -> Phrase:
+    """Return the clause with more objects after its own, the last one after "and"."""
+    statement = clause.statement()
+    for index, other in enumerate(others):
+        if preposition:
+            other = Phrase(other.english, [token(preposition, other.english[-1]), *other.french])
+        if index < len(others) - 1:
+            statement.english[-1].text += ","
+            final = statement.french[-1]
+            statement.french[-1] = replace(final, text=final.text + ",")
+            statement += other
+        else:
+            statement += fixed("and", "et") + other
+    return statement

@@ -1,0 +1,72 @@
+"""When and how often: adverbials sorted by the tenses they go with."""
+
+from __future__ import annotations
+
+PAST = """
+yesterday | hier
+yesterday morning | hier:0 matin:1
+yesterday evening | hier:0 soir:1
+this morning | ce:0 matin:1
+last week | la:1 semaine:1 dernière:0
+last month | le:1 mois:1 dernier:0
+last year | l'année:1 dernière:0
+last summer | l'été:1 dernier:0
+on Monday | lundi
+on Saturday | samedi
+on Sunday | dimanche
+in January | en:0 janvier:1
+in March | en:0 mars:1
+"""
+FUTURE = """
+tomorrow | demain
+tomorrow morning | demain:0 matin:1
+tomorrow evening | demain:0 soir:1
+tonight | ce soir
+this evening | ce:0 soir:1
+next week | la:1 semaine:1 prochaine:0
+next month | le:1 mois:1 prochain:0
+next year | l'année:1 prochaine:0
+next summer | l'été:1 prochain:0
+on Monday | lundi
+on Tuesday | mardi
+on Friday | vendredi
+on Sunday | dimanche
+in April | en:0 avril:1
+soon | bientôt
+"""
+HABIT = """
+every day | tous:0 les:0 jours:1
+every morning | tous:0 les:0 matins:1
+every evening | tous:0 les:0 soirs:1
+every week | toutes:0 les:0 semaines:1
+every Sunday | tous:0 les:0 dimanches:1
+on Mondays | le lundi
+on Saturdays | le samedi
+in the morning | le:1 matin:2
+in the evening | le:1 soir:2
+in summer | en:0 été:1
+in winter | en:0 hiver:1
+"""
+NOW = """
+now | maintenant
+at the moment | en:0 ce:1 moment:2
+"""
+CLOCK = """
+at noon | à:0 midi:1
+at midnight | à:0 minuit:1
+"""
+
+# Between the subject and the verb in English, after the verb in French.
+FREQUENCY = """
+often | souvent
+always | toujours
+sometimes | parfois
+rarely | rarement
+"""
+
+# Digits up to twelve, as English writes them: `*` bars elision (le onze).
+NUMBERS = {
+    "two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "six": "six",
+    "seven": "sept", "eight": "*huit", "nine": "neuf", "ten": "dix", "eleven": "*onze",
+    "twelve": "douze", "twenty": "vingt",
+}  # fmt: skip

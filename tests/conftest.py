@@ -1,0 +1,27 @@
+"""What every test shares."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> None:
+    """Start every test with the same number of threads: sums round alike on every machine."""
+    torch.set_num_threads(2)
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """Return the folder of the real corpora, for tests marked `corpus`; skip where it is absent.
+
+    `RNNSEARCH_CORPORA` names it; a relative path counts from the root of the repository.
+    """
+    folder = ROOT / os.environ.get("RNNSEARCH_CORPORA", "../shared/data")
+    if not folder.is_dir():
+        pytest.skip(f"no corpora at {folder}; set RNNSEARCH_CORPORA to their folder")
+    return folder

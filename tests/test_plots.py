@@ -1,0 +1,190 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from rnnsearch import plots
+from rnnsearch.plots import draw_alignment, draw_curves
+
+CASES = Path(__file__).parent / "cases"
+
+
+def draw(path: Path, source, target, weights=None, title="") -> np.ndarray:
+    """Draw and return the pixels: rows from the top, red, green and blue of 0 to 1."""
+    if weights is None:
+        weights = np.full((len(target), len(source)), 1 / max(1, len(source)), dtype=np.float32)
+    draw_alignment(path, source_pieces=source, target_pieces=target, weights=weights, title=title)
+    return imread(path)[:, :, :3]
+
+
+def cell(picture: np.ndarray, row: int, column: int, rows: int, columns: int) -> list[float]:
+    """Return the colour in the middle of a cell; the grid ends at the lower right corner."""
+    y = picture.shape[0] - plots.GAP - (rows - row) * plots.CELL + plots.CELL // 2
+    x = picture.shape[1] - plots.GAP - (columns - column) * plots.CELL + plots.CELL // 2
+    return [round(float(value), 2) for value in picture[y, x]]
+
+
+def test_weights_are_shades_of_gray_with_the_target_down_the_side(tmp_path):
+    weights = np.array([[0.0, 0.2, 0.8], [1.0, 0.0, 0.0]])
+    picture = draw(tmp_path / "new" / "folder" / "1.png", ["a", "b", "c"], ["x", "y"], weights)
+    shades = [[cell(picture, row, column, 2, 3) for column in range(3)] for row in range(2)]
+    assert shades == [[[w] * 3 for w in row] for row in [[0.0, 0.2, 0.8], [1.0, 0.0, 0.0]]]
+
+
+@pytest.mark.parametrize(
+    "line", [line for line in (CASES / "plot.src").read_bytes().decode().split("\n") if line]
+)
+def test_any_text_is_drawn_without_a_word(line, tmp_path, capfd):
+    pieces = [f"▁{word}" for word in line.split(" ")]
+    picture = draw(tmp_path / "1.png", pieces, pieces, title=line)
+    assert picture.shape[0] > plots.CELL * len(pieces)
+    assert capfd.readouterr() == ("", "")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["1.png"]
+
+
+@pytest.mark.parametrize("text", ["$aaaa$", "$\\frac{1}{2}$", "\\$aaaa", "aaaa$$"])
+def test_dollars_and_backslashes_take_the_room_of_letters(text, tmp_path):
+    literal = draw(tmp_path / "1.png", ["a"], [text])
+    plain = draw(tmp_path / "2.png", ["a"], [text.replace("$", "").replace("\\", "")])
+    assert literal.shape[1] > plain.shape[1]
+
+
+def test_a_user_setting_for_latex_changes_nothing(tmp_path):
+    with matplotlib.rc_context({"text.usetex": True}):
+        draw(tmp_path / "1.png", ["$x"], ["50 %"], title="a_b")
+    draw(tmp_path / "2.png", ["$x"], ["50 %"], title="a_b")
+    assert (tmp_path / "1.png").read_bytes() == (tmp_path / "2.png").read_bytes()
+
+
+@pytest.mark.parametrize("text", ["\n", "\t", "\x00", "\u2028", "\ud800", "\u202e"])
+def test_what_cannot_be_printed_is_escaped(text, tmp_path):
+    draw(tmp_path / "1.png", [text], ["x"])
+    draw(tmp_path / "2.png", [text.encode("unicode_escape").decode()], ["x"])
+    assert (tmp_path / "1.png").read_bytes() == (tmp_path / "2.png").read_bytes()
+
+
+def test_right_to_left_text_and_a_lone_word_mark_are_drawn(tmp_path, capfd):
+    draw(tmp_path / "1.png", ["אב", "▁", ""], ["مرحبا", "</s>"])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_one_cell_is_small_and_size_grows_by_the_cell(tmp_path):
+    one = draw(tmp_path / "1.png", ["a"], ["a"])
+    many = draw(tmp_path / "2.png", ["a"] * 30, ["a"] * 20)
+    assert max(one.shape) < 100
+    assert many.shape[0] - one.shape[0] == pytest.approx(19 * plots.CELL, abs=1)
+    assert many.shape[1] - one.shape[1] == pytest.approx(29 * plots.CELL, abs=1)
+
+
+def test_labels_titles_and_pictures_have_a_largest_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "MAX_CELLS", 10)
+    full = draw(tmp_path / "1.png", ["a"] * 10, ["b"] * 10)
+    wide = draw(tmp_path / "2.png", ["a"] * 5000, ["b"] * 11)
+    assert wide.shape == full.shape
+    long = draw(tmp_path / "3.png", ["a" * 20_000], ["b" * 20_000], title="c" * 20_000)
+    assert max(long.shape) < 2000
+
+
+def test_a_peak_survives_the_largest_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "MAX_CELLS", 4)
+    weights = np.zeros((4, 4000))
+    weights[1, 1999] = 1
+    picture = draw(tmp_path / "1.png", ["a"] * 4000, ["b"] * 4, weights)
+    height, width = picture.shape[:2]
+    row = picture[height - plots.GAP - 2 * plots.CELL - plots.CELL // 2, width - 4 * plots.CELL :]
+    assert row[: 3 * plots.CELL].max() == 1
+
+
+def test_a_translation_without_pieces_is_drawn(tmp_path):
+    assert draw(tmp_path / "1.png", ["a", "</s>"], []).size
+
+
+def test_what_is_not_a_number_shows(tmp_path):
+    picture = draw(tmp_path / "1.png", ["a", "b"], ["x"], np.array([[np.nan, 1.0]]))
+    red, green, blue = cell(picture, 0, 0, 1, 2)
+    assert red > 0.8 > 0.3 > max(green, blue)
+
+
+def test_weights_of_another_shape_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"weights of shape \(1, 2\) .* \(2, 1\)"):
+        draw(tmp_path / "1.png", ["a"], ["x", "y"], np.zeros((1, 2)))
+
+
+def test_no_window_system_is_touched(tmp_path):
+    code = (
+        "import sys, numpy, pathlib, rnnsearch.plots as p;"
+        "p.draw_alignment(pathlib.Path(sys.argv[1]), source_pieces=['a'], target_pieces=['b'],"
+        " weights=numpy.ones((1, 1)));"
+        "print('matplotlib.pyplot' in sys.modules, 'torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "1.png")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def write_records(run_dir: Path, *records: object, end: bytes = b"") -> Path:
+    run_dir.mkdir(parents=True)
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (run_dir / "metrics.jsonl").write_bytes(lines.encode() + end)
+    return run_dir
+
+
+def train(update: int, loss: float = 5.0) -> dict[str, object]:
+    return {
+        "kind": "train",
+        "update": update,
+        "loss": loss,
+        "learning_rate": 0.01,
+        "tokens_per_second": 900.0,
+    }
+
+
+def validation(update: int, bleu: float) -> dict[str, object]:
+    return {"kind": "validation", "update": update, "loss": 4.0, "bleu": bleu, "best": True}
+
+
+def test_curves_are_drawn_into_the_run_folder(tmp_path):
+    run = write_records(tmp_path / "a", *map(train, range(10, 900, 10)), validation(50, 12.5))
+    path = draw_curves(run)
+    assert path == run / "plots" / "training.png"
+    shape = imread(path).shape
+    assert shape[0] > 500
+    assert shape[1] > 500
+
+
+def test_records_that_a_kill_left_behind_change_nothing(tmp_path):
+    clean = write_records(tmp_path / "a", train(10), train(20, 4.0), validation(20, 3.0))
+    odd = write_records(
+        tmp_path / "b",
+        train(10),
+        train(20, 9.9),  # lost by a kill, then done again
+        train(20, 4.0),
+        {"kind": "train", "update": 30, "loss": None},
+        {"kind": "train", "update": 40, "loss": float("nan"), "learning_rate": "fast"},
+        {"kind": "train", "loss": 1.0},
+        {"kind": "other", "update": 50},
+        {"update": 60, "loss": 1.0},
+        [1, 2],
+        validation(20, 3.0),
+        end='{"kind": "train", "update": 70, "loss": 1, "é'.encode()[:-1],
+    )
+    pictures = [draw_curves(run) for run in (clean, odd)]
+    assert pictures[0].read_bytes() == pictures[1].read_bytes()
+
+
+@pytest.mark.parametrize("records", [[train(10)], [validation(10, 0.0)], [train(0), train(1)]])
+def test_a_run_without_one_kind_of_record_is_drawn(records, tmp_path, capfd):
+    assert draw_curves(write_records(tmp_path / "a", *records)).exists()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_nothing_to_draw_gives_no_picture(tmp_path):
+    assert draw_curves(tmp_path) is None
+    assert draw_curves(write_records(tmp_path / "a")) is None
+    assert draw_curves(write_records(tmp_path / "b", {"kind": "train"}, end=b"\xff")) is None
+    assert not (tmp_path / "b" / "plots").exists()
