@@ -148,7 +148,7 @@ def point(link: Path, target: str) -> None:
 def prune(run_dir: Path, keep: set[int]) -> None:
     """Remove step folders but those in `keep` and those that `last` and `best` point at."""
     folder = run_dir / "checkpoints"
-    linked = {os.readlink(folder / n) for n in ("last", "best") if (folder / n).is_symlink()}
+    linked = {str((folder / n).readlink()) for n in ("last", "best") if (folder / n).is_symlink()}
     for step in steps(run_dir):
         if step not in keep and f"step-{step}" not in linked:
             # Renamed first: a kill in the middle must not leave half a checkpoint behind.

@@ -70,7 +70,8 @@ class Readout(nn.Module):
         self, s: Float[Tensor, "*N H"], y: Float[Tensor, "*N E"], c: Float[Tensor, "*N D"]
     ) -> Float[Tensor, "*N L"]:
         """Return t."""
-        return (self.U_o(s) + self.V_o(y) + self.C_o(c)).unflatten(-1, (-1, 2)).amax(-1)
+        t: Tensor = self.U_o(s) + self.V_o(y) + self.C_o(c)
+        return t.reshape(*t.shape[:-1], -1, 2).amax(-1)
 
 
 class AttentionDecoder(nn.Module):
@@ -176,7 +177,7 @@ class AttentionDecoder(nn.Module):
         self, s: Float[Tensor, "R H"], memory: Memory
     ) -> tuple[Float[Tensor, "R D"], Float[Tensor, "R S"]]:
         """Return c_i and α_i; the R rows are K queries for each of the B sentences in turn."""
-        query = s.unflatten(0, (memory.keys.shape[0], -1))
+        query = s.reshape(memory.keys.shape[0], -1, s.shape[1])
         context, alpha = attend(self.score(query, memory.keys), memory.padding, memory.annotations)
         return context.flatten(0, 1), alpha.flatten(0, 1)
 

@@ -30,7 +30,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f" (did you mean '{matches[0]}'?)" if matches else ""
 
 
-class Interrupted(Exception):
+class Interrupted(Exception):  # noqa: N818 - no error: it was asked for
     """The user or the system asked the command to end; what was done has been saved.
 
     Args:

@@ -51,7 +51,8 @@ class _Blocks(torch.autograd.Function):
         d_readouts = torch.empty_like(readouts)
         d_weight = torch.zeros_like(weight)
         d_bias = torch.zeros_like(weight[:, 0])
-        for rows in torch.arange(readouts.shape[0], device=readouts.device).split(ROWS):
+        for start in range(0, readouts.shape[0], ROWS):
+            rows = slice(start, start + ROWS)
             t, y = readouts[rows], targets[rows, None]
             logits = t @ weight.t() if bias is None else torch.addmm(bias, t, weight.t())
             log_z = logits.logsumexp(-1, keepdim=True)
@@ -65,7 +66,7 @@ class _Blocks(torch.autograd.Function):
                 d_logits.scatter_add_(1, y, torch.full_like(t[:, :1], smoothing - 1))
                 if smoothing:
                     d_logits.sub_(smoothing / vocab)
-                torch.mm(d_logits, weight, out=d_readouts[rows[0] : rows[-1] + 1])
+                torch.mm(d_logits, weight, out=d_readouts[rows])
                 d_weight.addmm_(d_logits.t(), t)
                 d_bias += d_logits.sum(0)
         ctx.save_for_backward(d_readouts, d_weight, d_bias)
@@ -74,7 +75,7 @@ class _Blocks(torch.autograd.Function):
         return loss, nll
 
     @staticmethod
-    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         d_readouts, d_weight, d_bias = ctx.saved_tensors
         bias = d_bias * d_loss if ctx.has_bias else None
         # A new tensor for the readouts, which are small; the weight's is scaled where it lies.

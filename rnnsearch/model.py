@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from rnnsearch.attention import AdditiveScore
 from rnnsearch.batches import Batch
-from rnnsearch.config import RnnsearchConfig
+from rnnsearch.config import ModelConfig, RnnsearchConfig
 from rnnsearch.decoder import WIRINGS, AttentionDecoder, DecoderState, Memory, Readout
 from rnnsearch.encoder import BidirectionalEncoder, ResetAfterEncoder
 from rnnsearch.recurrent import GatedUnit
@@ -98,9 +98,7 @@ class TranslationModel(nn.Module):
         return symbols
 
 
-def build_model(
-    config: RnnsearchConfig, *, source_vocab: int, target_vocab: int
-) -> TranslationModel:
+def build_model(config: ModelConfig, *, source_vocab: int, target_vocab: int) -> TranslationModel:
     """Return the initialised network that `config` names, on the CPU, from torch's generator.
 
     Args:
@@ -108,6 +106,8 @@ def build_model(
         source_vocab: K_x, the four special ids included.
         target_vocab: K_y, likewise.
     """
+    if not isinstance(config, RnnsearchConfig):
+        raise TypeError(f"no builder for {type(config).__name__}")
     n, m, bias = config.hidden_size, config.embedding_size, config.bias
     n_e = config.encoder_size or n
     embedding = nn.Embedding(source_vocab, m)

@@ -19,7 +19,7 @@ MISSING = "???"  # how YAML marks a key that has no value yet
 T = TypeVar("T")
 
 
-def fields_of(cls: type) -> dict[str, Any]:
+def fields_of(cls: Any) -> dict[str, Any]:
     """Return the names and type hints of a schema's fields, in order."""
     return typing.get_type_hints(cls)
 
@@ -46,7 +46,7 @@ def known_keys(root: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the full name and type of every value below `root`, of all kinds of its groups."""
     for name, hint in fields_of(root).items():
         base, _ = split_optional(hint)
-        if not is_dataclass(base):
+        if not (isinstance(base, type) and is_dataclass(base)):
             yield prefix + name, hint
             continue
         for choice in dict.fromkeys(KINDS.get(base, {"": base}).values()):
@@ -140,7 +140,8 @@ def to_plain(config: TrainConfig) -> dict[str, Any]:
 
 def to_yaml(plain: Mapping[str, Any]) -> str:
     """Return plain values as YAML text that `from_yaml` reads back to equal values."""
-    return yaml.safe_dump(dict(plain), sort_keys=False, allow_unicode=True, width=1_000_000)
+    text: str = yaml.safe_dump(dict(plain), sort_keys=False, allow_unicode=True, width=1_000_000)
+    return text
 
 
 def from_plain(plain: Any, *, name: str) -> TrainConfig:

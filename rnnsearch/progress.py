@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from rnnsearch.config import SchedulerConfig, TrainerConfig
+from rnnsearch.config import PlateauConfig, SchedulerConfig, TrainerConfig
 
 
 @dataclass
@@ -80,7 +80,8 @@ def judge(
     Args:
         progress: changed in place.
         score: of `trainer.metric`.
-        trainer, scheduler: the groups of the configuration.
+        trainer: the group of the configuration.
+        scheduler: likewise.
         regular: whether the validation stands on the grid of `trainer.valid_every`; one that the
             end of a run adds does not count for patience and schedule.
     """
@@ -118,8 +119,6 @@ def _count(
 
 def plateau_settings(scheduler: SchedulerConfig) -> tuple[float, float]:
     """Return the cut and the validations it waits for; no cut for other schedules."""
-    from rnnsearch.config import PlateauConfig
-
     if isinstance(scheduler, PlateauConfig):
         return scheduler.factor, scheduler.patience
     return 1.0, math.inf

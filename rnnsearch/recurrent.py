@@ -49,7 +49,7 @@ class GatedUnit(nn.Module):
 
     def hold(self, x: Float[Tensor, "*N 3H"], where: Bool[Tensor, "*N 1"]) -> Tensor:
         """Return projected inputs whose update gate is shut at `where`: there h' = h exactly."""
-        z, rest = x.split([self.hidden_size, 2 * self.hidden_size], dim=-1)
+        z, rest = torch.split(x, [self.hidden_size, 2 * self.hidden_size], dim=-1)
         return torch.cat([z.masked_fill(where, CLOSED), rest], dim=-1)
 
     def step(
@@ -58,7 +58,7 @@ class GatedUnit(nn.Module):
         """Return h' from h, the projected input x and, for a unit that has one, the context c."""
         if self.C is not None and c is not None:
             x = torch.addmm(x, c, self.C.t())
-        x_gates, x_candidate = x.split([2 * self.hidden_size, self.hidden_size], dim=-1)
+        x_gates, x_candidate = torch.split(x, [2 * self.hidden_size, self.hidden_size], dim=-1)
         z, r = torch.sigmoid(torch.addmm(x_gates, h, self.U_gates.t())).chunk(2, dim=-1)
         candidate = torch.tanh(torch.addmm(x_candidate, r * h, self.U.t()))
         return torch.lerp(h, candidate, z)
@@ -70,7 +70,7 @@ class GatedUnit(nn.Module):
         symbols = {"U": self.U, "U_z": self.U_gates[:n], "U_r": self.U_gates[n:]}
         for name, weight in fused.items():
             if weight is not None:
-                z, r, candidate = weight.split(n)
+                z, r, candidate = torch.split(weight, n)
                 symbols |= {name: candidate, f"{name}_z": z, f"{name}_r": r}
         return {name + suffix: weight.detach() for name, weight in symbols.items()}
 

@@ -28,7 +28,8 @@ def score_pairs(
 
     Args:
         model: the model.
-        sources, targets: ids without EOS.
+        sources: ids without EOS.
+        targets: likewise.
         batch_sentences: pairs at once.
         progress: called with the number of pairs just finished.
     """

@@ -65,8 +65,13 @@ class SearchOptions:
 
 
 class Hypothesis(NamedTuple):
-    """A translation found: `ids` without EOS; `log_probability` of it, of EOS too if `finished`;
-    `score`, by which hypotheses are ranked.
+    """A translation found.
+
+    Attributes:
+        ids: pieces without EOS.
+        log_probability: of the pieces, and of EOS if `finished`; natural logarithm.
+        score: by which hypotheses are ranked.
+        finished: whether EOS was chosen.
     """
 
     ids: tuple[int, ...]
@@ -130,7 +135,7 @@ class _Beams:
         log_p = predictions[0]
         if len(predictions) > 1:  # an ensemble averages probabilities
             log_p = torch.stack(predictions).logsumexp(0) - math.log(len(predictions))
-        log_p = log_p.float().unflatten(0, self.log_p.shape)
+        log_p = log_p.float().reshape(*self.log_p.shape, -1)
         log_p[..., self.barred] = -math.inf
         early = len(self.tokens) < self.fewest
         log_p[..., EOS].masked_fill_(early[:, None], -math.inf)

@@ -33,6 +33,9 @@ _CLEAN = str.maketrans({"\n": " ", "\r": " ", "\u2581": " ", "\u2047": None, "\u
 # SentencePiece passes over training lines that hold its own stand-in for the unknown (U+2585),
 # and older versions over lines with a NUL; only that one character is lost here.
 _TRAINABLE = str.maketrans({"\0": " ", "\u2585": " "})
+# The unigram trainer overflows on words of some ten thousand characters, after minutes. A piece
+# has 16 at most, so cutting such words costs it next to nothing.
+_LONG_WORD = re.compile(r"\S{1000}")
 
 
 class Tokenizer(Protocol):
@@ -125,6 +128,11 @@ def _encodable(line: str) -> str:
     except UnicodeEncodeError:
         return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return line
+
+
+def _trainable(line: str) -> str:
+    """Return the line as the trainer can take it."""
+    return _LONG_WORD.sub(r"\g<0> ", _encodable(line).translate(_TRAINABLE))
 
 
 class Tokenizers(NamedTuple):
@@ -245,7 +253,7 @@ def _train(
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=(_encodable(line).translate(_TRAINABLE) for line in lines),
+            sentence_iterator=map(_trainable, lines),
             model_writer=model,
             model_type=kind,
             # Below the special ids the trainer fails without telling the smallest size.
@@ -282,7 +290,7 @@ def _training_error(error: RuntimeError, side: str, vocab_size: int) -> UserErro
             f"tokenizer.vocab_size={vocab_size} is too small for {side}: its characters need "
             f"{needed[1]} or more"
         )
-    if "sentences_.empty()" in message:
+    if "sentences_.empty()" in message or "(all_chars_count) > (0)" in message:
         return UserError(f"no text to train a tokenizer on: {side} of the training pairs is blank")
     reason = message.strip().splitlines()[-1]
     return UserError(f"tokenizer.vocab_size={vocab_size} does not work for {side}: {reason}")

@@ -118,8 +118,8 @@ def _check_train(config: TrainConfig) -> None:
         raise UserError(f"data.dir is set, but data={data.kind} reads no folder; add data=folder")
     for name, split in (("train", data.train), ("valid", data.valid)):
         _check_pair(f"data.{name}", split, needed=data.kind == "files")
-        if data.kind != "files" and split.source is not None:
-            message = f"data.{name}.source is set, but data={data.kind} reads no files of its own"
+        if data.kind == "demo" and split.source is not None:
+            message = f"data.{name}.source is set, but data=demo has files of its own"
             raise UserError(f"{message}; add data=files")
     _check_pair("data.test", data.test, needed=False)
     if config.name is not None and _leads_elsewhere(config.name):

@@ -14,7 +14,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 ORDER = """
 errors lines stream modelfile text arrowcache encoded corpus batches metrics alignment config
 plain rules validation positions attention recurrent fused encoder decoder model loss optim
-search scoring checkpoint distributed translator interrupts progress runlog training plots
+search scoring checkpoint distributed translator interrupts progress runlog run saving plots training
 report cli
 """.split()  # noqa: SIM905 - a list of literals would take a page
 

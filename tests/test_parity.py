@@ -46,6 +46,12 @@ SOURCES = [[4, 9, 12, 5, 4], [], [7, 0, 11], [6]]
 TARGETS = [[5, 10], [9, 4, 0, 7], [], [8, 6, 5]]
 
 
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    """Products as small as these only wait for a second thread."""
+    torch.set_num_threads(1)
+
+
 def randomise(model: TranslationModel, *, seed: int = 0) -> TranslationModel:
     """Draw every weight and bias anew, through the views, from N(0, 0.7²); v_a from N(0, 2²)."""
     generator = torch.Generator().manual_seed(seed)

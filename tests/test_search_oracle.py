@@ -52,6 +52,12 @@ GREEDY = SearchOptions(beam_size=1, length_penalty=0.0, max_length=MOST, max_len
 WIDE = replace(GREEDY, beam_size=WHOLE_SPACE)
 
 
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    """Products as small as these only wait for a second thread."""
+    torch.set_num_threads(1)
+
+
 class Candidate(NamedTuple):
     """A string of words with the log-probability of it and its EOS."""
 

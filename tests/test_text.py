@@ -139,9 +139,10 @@ def test_marks_in_the_training_text_stay_text(byte_fallback):
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_odd_training_lines_are_used(kind):
-    odd = ["q\0q", "\x01\x02\x85\u2028", "\u2585 jj", "\ud800", "x" * 50_000, "", "ab\n\rcd"]
-    tokenizer = train([*odd, *lines("tiny.en")], kind=kind, vocab_size=40)[0].source
-    for letter in "qjx":
+    odd = ["qqq\0q", "\x01\x02\x85\u2028", "\u2585 jjjj", "\ud800", "x " * 2500, "y" * 50_000]
+    text = [*odd, "", "ab\n\rcd", *lines("base.train.en")]
+    tokenizer = train(text, kind=kind, vocab_size=60)[0].source
+    for letter in "qjxy":
         assert tokenizer.pieces(tokenizer.encode(letter))[-1].endswith(letter)
 
 

@@ -13,21 +13,21 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from rnnsearch.cli.jobs import ROOTS, Job, configure
 from rnnsearch.cli.messages import COMPOSITION_ERRORS, as_user_error, configs_missing
 from rnnsearch.cli.options import Options, read_options
 from rnnsearch.config import KINDS
 from rnnsearch.errors import UserError
-from rnnsearch.plain import load_run_config, system_path
+from rnnsearch.plain import MISSING, fields_of, load_run_config, system_path
 
 
 def run_command(command: str, argv: list[str]) -> int:
@@ -83,11 +83,19 @@ def _store_schemas() -> None:
 def _store_run(command: str, options: Options) -> None:
     """Give Hydra, as the node `run`, the settings that the command takes over from the run."""
     groups = ("data", "decode") if command == "evaluate" else ("decode",)
-    node: dict[str, Any] = {}
+    hints = fields_of(ROOTS[command])
+    node = {name: _unset(hints[name]) for name in groups}
     if options.run_dir is not None or options.runs:
         config = load_run_config(_run_folder(command, options.run_dir))
         node = {name: _literal(asdict(getattr(config, name))) for name in groups}
     ConfigStore.instance().store(name="run", node=node)
+
+
+def _unset(hint: Any) -> Any:
+    """Return a group without values, for completion before a run is named."""
+    if not is_dataclass(hint):
+        return MISSING
+    return {name: _unset(inner) for name, inner in fields_of(hint).items()}
 
 
 def _run_folder(command: str, run_dir: str | None) -> Path:
@@ -143,7 +151,7 @@ def _job(config: DictConfig, swept: frozenset[str]) -> Job:
     values = OmegaConf.to_container(config, resolve=True)
     chosen = HydraConfig.get()
     experiment = chosen.runtime.choices.get("experiment")
-    name = "+".join(experiment) if OmegaConf.is_list(experiment) else experiment
+    name = "+".join(experiment) if isinstance(experiment, ListConfig) else experiment
     words = [word.lstrip("+").partition("=") for word in chosen.overrides.task]
     pairs = [f"{key}={value.strip(chr(34) + chr(39))}" for key, _, value in words if key in swept]
     return Job(values=values, experiment=name, swept=tuple(pairs))  # type: ignore[arg-type]

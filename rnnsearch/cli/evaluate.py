@@ -1,7 +1,6 @@
 """`rnnsearch evaluate`: scores of a run on test sets, as a table and as files."""
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -102,7 +101,8 @@ def scores_record(
     """Return the figures of `evaluation.json`.
 
     Args:
-        hypotheses, references: detokenised text, N lines each.
+        hypotheses: detokenised text, N lines.
+        references: likewise, as `metrics.read_references` gives them.
         log_p: log p(reference, EOS | source) of each pair, natural.
         tokens: target pieces and EOS of each pair.
     """
@@ -126,7 +126,7 @@ def write_result(run_dir: Path, result: Result) -> None:
     text = json.dumps(result.record, indent=1, ensure_ascii=False) + "\n"
     files.write_text(folder / "evaluation.json", text)
     for name in ("evaluation.json", "hypotheses.txt"):
-        files.point(run_dir / name, os.path.join("evaluations", result.name, name))
+        files.point(run_dir / name, f"evaluations/{result.name}/{name}")
 
 
 def table(results: Sequence[Result]) -> str:

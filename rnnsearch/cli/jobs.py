@@ -84,7 +84,8 @@ def _absolute_paths(value: Any) -> Any:
 
 
 def _absolute(path: str) -> str:
-    return os.path.abspath(system_path(path))
+    # One file has one name, so that a resume from another folder sees the same data.
+    return os.path.abspath(system_path(path))  # noqa: PTH100
 
 
 def _check_files(data: DataConfig, splits: tuple[str, ...]) -> None:

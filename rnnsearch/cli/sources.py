@@ -41,7 +41,8 @@ def test_files(data: DataConfig) -> dict[str, PairFiles]:
     found = _folder(data)
     if found is None or not found.tests:
         raise UserError(
-            "data.test: this run names no test set; give data.test.source=FILE data.test.target=FILE"
+            "data.test: this run names no test set; "
+            "give data.test.source=FILE data.test.target=FILE"
         )
     return found.tests
 

@@ -16,9 +16,11 @@ from rnnsearch.model import build_model
 from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import load_run_config, to_plain, to_yaml
 from rnnsearch.progress import Progress, end_reason
+from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
+from rnnsearch.saving import restore
 from rnnsearch.text import Tokenizers, train_tokenizers
-from rnnsearch.training import Run, ValidationSet, fit, restore
+from rnnsearch.training import fit
 from rnnsearch.translator import Translator, load_weights, search_options
 from rnnsearch.validation import compare_for_resume, pick_device
 
@@ -46,12 +48,26 @@ def run(config: TrainConfig) -> None:
         log.start_bar(total=1.0, unit="run")
         reason = fit(training)
         log.say(f"finished at update {training.progress.update}: {reason}")
+        _draw_curves(folder, log)
         best = training.progress.best
         if best is not None:
             log.say(
                 f"best {config.trainer.metric} {best:.2f} at update "
                 f"{training.progress.best_update}; next: rnnsearch evaluate run_dir={folder}"
             )
+
+
+def _draw_curves(folder: Path, log: RunLog) -> None:
+    """Draw the curves; a picture that fails must not fail the training."""
+    from rnnsearch.plots import draw_curves
+
+    try:
+        path = draw_curves(folder)
+    except OSError as error:
+        log.warn(f"the curves could not be drawn: {error}")
+    else:
+        if path is not None:
+            log.say(f"curves: {path}")
 
 
 def _start(config: TrainConfig, log: RunLog) -> Path | None:
@@ -185,8 +201,8 @@ def _describe(training: Run, train_files: PairFiles, valid_files: PairFiles) -> 
     tokenizers = training.translator.tokenizers
     parameters = sum(parameter.numel() for parameter in training.model.parameters())
     log.say(
-        f"  vocabulary {tokenizers.source.vocab_size} source, {tokenizers.target.vocab_size} target "
-        f"pieces; {parameters:,} parameters on {training.device}"
+        f"  vocabulary {tokenizers.source.vocab_size} source, {tokenizers.target.vocab_size} "
+        f"target pieces; {parameters:,} parameters on {training.device}"
     )
 
 

@@ -9,25 +9,28 @@ from .clause import Clause
 from .draw import Draw
 from .group import HELPERS, SIMPLE, Form, compound, controlled, helper, simple
 from .nominal import Agreement, Nominal
-from .nouns import Noun, rows
+from .nouns import Noun, nouns_of, rows
 from .objects import VERB, Object
-from .phrase import Phrase, comma, fixed
-from .place import anywhere, at, city, country, home
+from .phrase import Phrase, Word, comma, fixed
+from .place import abroad, at, destination
 from .verbs import CONTROLS, DITRANSITIVES, INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
 
 TENSES = {
-    "present": 20, "progressive": 18, "past": 24, "perfect": 7, "future": 10, "near": 9,
-    "can": 4, "must": 4, "should": 3, "just": 4, "control": 8,
+    "present": 22, "progressive": 20, "past": 24, "perfect": 7, "future": 10, "near": 9,
+    "can": 4, "must": 4, "should": 3, "just": 4, "control": 7,
 }  # fmt: skip
 PLANNED = ("near", "can", "must", "should", "control")
-FOOD = ("fruit", "vegetable", "dish", "staple", "drink")
+INTENTIONS = ("must", "should", "control")
+ANIMALS = frozenset(noun.english for noun in nouns_of("animal transport"))
+FOOD = ("fruit", "vegetable", "beans", "dish", "staple", "drink")
+ROLES = ("there", "stay", "home", "goal", "source", "origin")
 TIMES = {
     "progressive": times.NOW,
     "past": times.PAST,
     "future": times.FUTURE,
     "near": times.FUTURE,
-    "must": times.FUTURE,
-    "can": times.FUTURE,
+    "must": times.SOON,
+    "can": times.SOON,
 }
 HOURS = ("six", "seven", "eight", "nine", "ten", "eleven")
 
@@ -39,13 +42,20 @@ class Action:
     clause: Clause
     verb: Verb
     tense: str
-    noun: Noun | None = None
+    crowded: bool = False
 
 
-def possible(verb: Verb, agreement: Agreement, tense: str) -> bool:
+def possible(
+    verb: Verb, agreement: Agreement, tense: str, *, question: bool = False
+) -> bool:
     """Whether the verb has this tense, and English shows all that French must know for it."""
     flags = verb.flags
-    if "stative" in flags and tense not in ("present", "past", "future"):
+    if "origin" in flags:
+        return tense == "present"
+    if "stative" in flags:
+        later = tense == "future" and verb.forms.base in ("have", "need", "live")
+        return tense in ("present", "past") or later
+    if tense == "present" and not flags & {"habit", "now"}:
         return False
     if tense in ("progressive", "imperfect") and "noprog" in flags:
         return False
@@ -53,20 +63,29 @@ def possible(verb: Verb, agreement: Agreement, tense: str) -> bool:
         return False
     if compound(verb, tense) and verb.etre and agreement.gender is None:
         return False
-    unmarked = tense in ("present", "past") and agreement.english != "singular"
+    unmarked = tense in ("present", "past") and agreement.english != "singular" and not question
     return not ("same" in flags and unmarked)
 
 
-def tense_for(draw: Draw, verb: Verb, agreement: Agreement) -> str:
-    """Return a tense that the verb and its subject allow."""
+def tense_for(draw: Draw, verb: Verb, subject: Nominal) -> str:
+    """Return a tense that the verb and its subject allow; animals have no intentions."""
+    human = subject.kind not in ANIMALS
     return draw.weighted(
-        {tense: weight for tense, weight in TENSES.items() if possible(verb, agreement, tense)}
+        {
+            tense: weight
+            for tense, weight in TENSES.items()
+            if possible(verb, subject.agreement, tense) and (human or tense not in INTENTIONS)
+        }
     )
 
 
-def make(
-    draw: Draw, subject: Nominal, verb: Verb, form: Form, complement: Object
-) -> Clause:
+def anchored(phrase: Phrase, verb: Word) -> Phrase:
+    """Return the phrase with the links that waited for a verb tied to it."""
+    tokens = [replace(item, sure=verb) if item.sure is VERB else item for item in phrase.french]
+    return Phrase(phrase.english, tokens)
+
+
+def make(draw: Draw, subject: Nominal, verb: Verb, form: Form, complement: Object) -> Clause:
     """Return the clause: verb group, infinitive if the tense has one, object."""
     agreement, clitics = subject.agreement, complement.clitics
     if form.tense in SIMPLE:
@@ -76,53 +95,43 @@ def make(
     else:
         control = draw.even(CONTROLS)
         tense = draw.weighted({"present": 3, "progressive": 2, "past": 3})
-        if not possible(control, agreement, tense):
-            tense = "present"
+        if tense != "present" and not possible(control, agreement, tense):
+            tense = "past"
         form = replace(form, tense=tense)
         group, lower = controlled(control, verb, agreement, form, clitics)
-    tokens = [
-        replace(item, sure=group.head) if item.sure is VERB else item
-        for item in complement.phrase.french
-    ]
-    return Clause(subject, group, lower + Phrase(complement.phrase.english, tokens))
+    return Clause(subject, group, lower + anchored(complement.phrase, group.head))
 
 
 def place(draw: Draw, verb: Verb) -> Phrase:
     """Return where the action happens, or nothing."""
-    if "abroad" in verb.flags and draw.chance(0.2):
-        return city(draw, "there") if draw.chance(0.5) else country(draw, "there")
+    if "abroad" in verb.flags and draw.chance(0.15):
+        return abroad(draw, "there")
     if verb.where and draw.chance(0.3):
         return at(draw, draw.even(verb.where), "there")
     return Phrase()
 
 
 def time(draw: Draw, action: Action, chance: float = 0.45) -> Phrase | None:
-    """Return when the action happens, or None."""
-    verb, tense = action.verb, action.tense
-    if "clock" in verb.flags and tense in (*TIMES, "present") and draw.chance(0.4):
+    """Return when or how long the action happens, or None."""
+    flags, tense = action.verb.flags, action.tense
+    if action.crowded:
+        return None
+    if "clock" in flags and tense in (*TIMES, "present") and draw.chance(0.4):
         return clock(draw)
-    if "untimed" in verb.flags or "stative" in verb.flags or not draw.chance(chance):
+    if flags & {"untimed", "stative"} or not draw.chance(chance):
         return None
+    if tense == "past" and "last" in flags and draw.chance(0.4):
+        return fixed(*draw.even(rows(times.LASTING)))
     if tense == "present":
-        food = action.noun is not None and action.noun.category in FOOD
-        if "habit" not in verb.flags and not food:
-            return None
-        return fixed(*draw.even(times_of(times.HABIT)))
-    if tense not in TIMES:
-        return None
-    return fixed(*draw.even(times_of(TIMES[tense])))
-
-
-def times_of(table: str) -> list[tuple[str, str]]:
-    """Return the entries of a table of times."""
-    return [(cells[0], cells[1]) for cells in rows(table)]
+        return fixed(*draw.even(rows(times.HABIT))) if "habit" in flags else None
+    return fixed(*draw.even(rows(TIMES[tense]))) if tense in TIMES else None
 
 
 def clock(draw: Draw) -> Phrase:
     """Return a time of day: "at eight o'clock", "at half past six", "at noon"."""
     kind = draw.weighted({"hour": 4, "half": 2, "noon": 1})
     if kind == "noon":
-        return fixed(*draw.even(times_of(times.CLOCK)))
+        return fixed(*draw.even(rows(times.CLOCK)))
     hour = draw.even(HOURS)
     french = times.NUMBERS[hour]
     if kind == "hour":
@@ -143,19 +152,11 @@ def verb_for(draw: Draw, kind: str) -> Verb:
     return draw.even(fitting) if fitting else verb_for(draw, kind)
 
 
-def destination(draw: Draw, verb: Verb) -> Phrase:
-    """Return the place that a verb of motion or rest cannot do without."""
-    if "home" in verb.flags:
-        return home(draw)
-    return anywhere(draw, next(role for role in ("there", "goal", "source") if role in verb.flags))
-
-
-def complement(
-    draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense: str
-) -> Object:
+def complement(draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense: str) -> Object:
     """Return object, recipient and place of the verb."""
     if verb in MOTIONS:
-        return Object(destination(draw, verb))
+        role = next(role for role in ROLES if role in verb.flags)
+        return Object(destination(draw, role, near=tense in ("present", "progressive")))
     found = objects.choose(draw, verb, subject, negated=negated, compound=compound(verb, tense))
     if verb in DITRANSITIVES:
         to = objects.recipient(draw, subject)
@@ -176,20 +177,15 @@ def act(
 ) -> Action:
     """Return an action of the subject; what is not given is drawn."""
     verb = verb or verb_for(draw, subject.kind)
-    tense = tense or tense_for(draw, verb, subject.agreement)
+    tense = tense or tense_for(draw, verb, subject)
     if negation is None:
         negation = _negation(draw, tense, question=question)
-    adverb = None
-    if not negation and not question:
-        adverb = _adverb(draw, verb, tense)
+    adverb = _adverb(draw, verb, tense) if not negation and not question else None
     form = Form(tense, negation=negation, adverb=adverb, question=question)
     found = complement(draw, verb, subject, negated=bool(negation), tense=tense)
     clause = make(draw, subject, verb, form, found)
     # A second adverbial of time after "often" or "never" would crowd the sentence.
-    timed = verb if adverb is None and negation != "never" else replace(
-        verb, flags=verb.flags | {"untimed"} - {"clock"}
-    )
-    return Action(clause, timed, tense, found.noun)
+    return Action(clause, verb, tense, crowded=adverb is not None or negation == "never")
 
 
 def _negation(draw: Draw, tense: str, *, question: bool) -> str:
@@ -200,8 +196,9 @@ def _negation(draw: Draw, tense: str, *, question: bool) -> str:
 
 
 def _adverb(draw: Draw, verb: Verb, tense: str) -> Phrase | None:
-    if tense == "present" and "habit" in verb.flags and draw.chance(0.25):
-        return fixed(*draw.even(times_of(times.FREQUENCY)))
+    habit = "habit" in verb.flags and "untimed" not in verb.flags
+    if tense == "present" and habit and draw.chance(0.25):
+        return fixed(*draw.even(rows(times.FREQUENCY)))
     if tense == "perfect" and draw.chance(0.4):
         return fixed("already", "déjà")
     return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from . import french
 from .nominal import Agreement
-from .phrase import Phrase, Token, Word, link, token
+from .phrase import Phrase, Token, Word, clitic, link, token
 from .verbs import MODALS, Verb, make_verb
 from .nouns import rows
 
@@ -113,7 +113,7 @@ def _participle(verb: Verb, agreement: Agreement, form: Form) -> str:
 
 
 def _reflexive(verb: Verb, agreement: Agreement, head: Word) -> list[Token]:
-    return [token(REFLEXIVE[agreement.index], head)] if verb.reflexive else []
+    return [clitic(REFLEXIVE[agreement.index], head)] if verb.reflexive else []
 
 
 def _tail(verb: Verb, words: list[Word]) -> list[Token]:

@@ -67,6 +67,7 @@ DETERMINERS = {
     "the": ("the", "the", "le", "la", "les"),
     "a": ("a", "", "un", "une", ""),
     "this": ("this", "these", "ce", "cette", "ces"),
+    "which": ("which", "which", "quel", "quelle", "quels/quelles"),
     "every": ("every", "", "chaque", "chaque", ""),
     "several": ("", "several", "", "", "plusieurs"),
     "my": ("my", "my", "mon", "ma", "mes"),
@@ -80,8 +81,12 @@ DETERMINERS = {
 BEFORE_VOWEL = {"ce": "cet", "ma": "mon", "ta": "ton", "sa": "son"}
 QUANTITIES = {
     "a lot of": ("a lot of", "beaucoup:1 de:2"),
-    "too much": ("too much", "trop:0 de:1"),
-    "too many": ("too many", "trop:0 de:1"),
+    "how many": ("how many", "combien:0 de:1"),
+    "a glass of": ("a glass of", "un:0 verre:1 de:2"),
+    "a cup of": ("a cup of", "une:0 tasse:1 de:2"),
+    "a bottle of": ("a bottle of", "une:0 bouteille:1 de:2"),
+    "a piece of": ("a piece of", "un:0 morceau:1 de:2"),
+    "a kilo of": ("a kilo of", "un:0 kilo:1 de:2"),
 }
 POSSESSIVES = ("my", "his", "her", "our", "their")
 
@@ -188,7 +193,10 @@ def _determiner(kind: str, noun: Noun, head: Word, *, plural: bool, preposed: bo
         return Phrase([all_, the], [token(tous, all_), token("les", the)])
     singular, many, masculine, feminine, french_plural = DETERMINERS[kind]
     word = Word(many if plural or noun.plural_only else singular)
-    form = french_plural if plural else (feminine if noun.gender == "f" else masculine)
+    if plural:
+        form = french_plural.split("/")[-1 if noun.gender == "f" else 0]
+    else:
+        form = feminine if noun.gender == "f" else masculine
     item = token(form, word)
     if form in BEFORE_VOWEL:
         item = replace(item, before_vowel=BEFORE_VOWEL[form])

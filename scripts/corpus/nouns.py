@@ -7,6 +7,7 @@ link to the last English word of the entry unless `:n` names another; `*` marks 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from . import english, french
@@ -80,8 +81,9 @@ strawberry | fraise | f
 potato/potatoes | pomme de terre/pommes de terre | f
 carrot | carotte | f
 onion | oignon | m
-bean | *haricot | m
-mushroom | champignon | m
+[beans plural]
+beans/beans | *haricots/*haricots | m
+mushrooms/mushrooms | champignons/champignons | m
 [dish]
 cake | gâteau | m
 sandwich | sandwich | m
@@ -213,8 +215,9 @@ bridge | pont | m
 GROUPS = {
     "person": "adult youth worker group kin",
     "animal": "pet farm wild",
-    "food": "fruit vegetable dish staple",
+    "food": "fruit vegetable beans dish staple",
     "wearable": "garment pair",
+    "thing": "wearable text vessel tableware furniture device instrument item vehicle",
     "place": "building room outdoors",
 }
 
@@ -232,9 +235,11 @@ class Noun(NamedTuple):
     plural_only: bool
 
 
-def rows(table: str) -> list[list[str]]:
+@cache
+def rows(table: str) -> tuple[tuple[str, ...], ...]:
     """Return the cells of a table, section headings as rows of one cell."""
-    return [[cell.strip() for cell in line.split("|")] for line in table.strip().split("\n")]
+    lines = table.strip().split("\n")
+    return tuple(tuple(cell.strip() for cell in line.split("|")) for line in lines)
 
 
 def _nouns() -> dict[str, Noun]:
@@ -262,7 +267,8 @@ def _nouns() -> dict[str, Noun]:
 NOUN = _nouns()
 
 
-def nouns_of(names: str) -> list[Noun]:
+@cache
+def nouns_of(names: str) -> tuple[Noun, ...]:
     """Return the nouns that a list of groups, categories and nouns stands for, less -names."""
     found: dict[str, Noun] = {}
     for name in names.split():
@@ -278,4 +284,4 @@ def nouns_of(names: str) -> list[Noun]:
             if not members:
                 raise KeyError(f"no noun or category {name!r} in the lexicon")
             found.update(members)
-    return list(found.values())
+    return tuple(found.values())

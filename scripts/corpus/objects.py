@@ -8,7 +8,7 @@ from . import times
 from .draw import Draw
 from .nominal import Nominal, name, noun_phrase
 from .nouns import Noun, nouns_of
-from .phrase import Phrase, Token, Word, fixed, token
+from .phrase import Phrase, Token, Word, clitic, fixed, token
 from .verbs import Verb
 
 PEOPLE = ("adult", "youth", "worker", "group", "kin")
@@ -16,9 +16,19 @@ COUNTED = frozenset(
     noun.english for noun in nouns_of("fruit vegetable dish animal flower chair plate glass cup")
 )
 PLENTY = frozenset(
-    noun.english for noun in nouns_of("fruit vegetable dish text flower photo gift garment pair")
+    noun.english for noun in nouns_of("fruit vegetable beans dish text flower photo gift garment")
 )
 FEW = ("two", "three", "four")
+CHILDREN = frozenset(noun.english for noun in nouns_of("youth children pupils"))
+NOT_FOR_CHILDREN = frozenset(nouns_of("wine beer vehicle house farm furniture"))
+MEASURES = {
+    "a glass of": nouns_of("water milk orange_juice wine beer"),
+    "a cup of": nouns_of("coffee tea"),
+    "a bottle of": nouns_of("water milk wine beer"),
+    "a piece of": nouns_of("bread cheese chocolate ham meat"),
+    "a kilo of": nouns_of("rice meat butter fruit vegetable beans -banana"),
+}
+MEASURED = ("buy", "drink", "eat", "want")
 # English pronoun: direct object, indirect object.
 CLITICS = {
     "him": ("le", "lui"),
@@ -27,8 +37,6 @@ CLITICS = {
     "me": ("me", "me"),
     "us": ("nous", "nous"),
 }
-
-
 # Stands for the verb in the links of an object that is built before its verb.
 VERB = Word("")
 
@@ -42,14 +50,36 @@ class Object:
     noun: Noun | None = None
 
 
-def _owners(draw: Draw, subject: Nominal | None) -> str:
+def nouns_for(verb: Verb, subject: Nominal) -> list[Noun]:
+    """Return the objects of the verb that suit this subject: no wine for children."""
+    child = subject.kind in CHILDREN
+    return [
+        noun
+        for noun in verb.objects
+        if noun.english != subject.kind and not (child and noun in NOT_FOR_CHILDREN)
+    ]
+
+
+def owner(draw: Draw, subject: Nominal | None) -> str:
     """Return a possessive, most often the one that points back at the subject."""
     if subject is not None and subject.owner != "its" and draw.chance(0.8):
         return subject.owner
     return draw.pick(("my", "our", "his", "her"))
 
 
-def _mass(draw: Draw, verb: Verb, *, negated: bool) -> str:
+def _measure(draw: Draw, verb: Verb, noun: Noun, chance: float) -> str | None:
+    if verb.english not in MEASURED or not draw.chance(chance):
+        return None
+    fitting = [name for name, nouns in MEASURES.items() if noun in nouns]
+    if verb.english in ("eat", "drink"):
+        fitting = [name for name in fitting if name not in ("a kilo of", "a bottle of")]
+    return draw.pick(fitting) if fitting else None
+
+
+def _mass(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
+    measure = None if negated else _measure(draw, verb, noun, 0.3)
+    if measure is not None:
+        return measure
     kinds = {"any" if negated else "some": 5}
     if "want" not in verb.flags:
         kinds["the"] = 4
@@ -68,6 +98,9 @@ def _singular(draw: Draw, verb: Verb, noun: Noun) -> str:
 
 
 def _plural(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
+    measure = None if negated else _measure(draw, verb, noun, 0.2)
+    if measure is not None:
+        return measure
     kinds = {"any" if negated else "some": 3}
     if "want" not in verb.flags:
         kinds |= {"the": 4, "this": 1}
@@ -89,33 +122,45 @@ def _determiner(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> tuple[s
     if "generic" in verb.flags:
         return "bare", not noun.mass
     if noun.category == "kin":
-        return "owner", False
+        return "owner", noun.plural_only
     if noun.category == "group":
         return "the", True
-    if noun.category in ("building", "room", "outdoors") and noun.english != "house":
+    if noun.category in ("building", "room", "outdoors") and "want" not in verb.flags:
         return draw.weighted({"the": 5, "this": 1}), False
     if noun.category == "transport":
         return draw.pick(("the", "a")), False
     if noun.mass:
-        return _mass(draw, verb, negated=negated), False
+        return _mass(draw, verb, noun, negated=negated), False
     if not noun.plural_only and ("one" in verb.flags or draw.chance(0.68)):
         return _singular(draw, verb, noun), False
     return _plural(draw, verb, noun, negated=negated), True
 
 
 def described(
-    draw: Draw, verb: Verb, noun: Noun, *, subject: Nominal | None = None, negated: bool = False
+    draw: Draw,
+    verb: Verb,
+    noun: Noun,
+    *,
+    subject: Nominal | None = None,
+    negated: bool = False,
+    plain: bool = False,
 ) -> Nominal:
-    """Return a noun phrase that can be the object of the verb."""
+    """Return a noun phrase that can be the object of the verb.
+
+    `plain` bars adjectives and measures ("a glass of").
+    """
     kind, plural = _determiner(draw, verb, noun, negated=negated)
+    while plain and kind in MEASURES:
+        kind, plural = _determiner(draw, verb, noun, negated=negated)
     possessor = name(draw) if kind == "genitive" else None
+    plain = plain or kind == "bare" or kind in MEASURES or verb.english == "clean"
     return noun_phrase(
         draw,
         noun,
-        determiner=_owners(draw, subject) if kind == "owner" else kind,
+        determiner=owner(draw, subject) if kind == "owner" else kind,
         plural=plural,
         possessor=possessor,
-        adjectives=0.0 if kind == "bare" else 0.22,
+        adjectives=0.0 if plain else 0.22,
         negated=negated,
     )
 
@@ -132,19 +177,28 @@ def with_preposition(verb: Verb, nominal: Nominal) -> Phrase:
     return Phrase(lead + nominal.phrase.english, [preposition, *nominal.phrase.french])
 
 
+def _persons(subject: Nominal) -> list[str]:
+    return [] if subject.owner in ("my", "our") else ["me", "us"]
+
+
 def _pronoun(draw: Draw, verb: Verb, subject: Nominal, *, compound: bool) -> Object:
     """Return a clitic; a direct one whose gender is open cannot stand before a participle."""
     indirect = verb.preposition == "à"
     names = ["him", "her"]
     if indirect or not compound:
-        names += ["them"]
-        if subject.owner not in ("my", "our"):
-            names += ["me", "us"]
-    text = draw.pick(names)
-    word = Word(text)
-    clitic = token(CLITICS[text][indirect], word)
+        names += ["them", *_persons(subject)]
+    word = Word(draw.pick(names))
     lead = [Word(verb.lead)] if verb.lead else []
-    return Object(Phrase([*lead, word]), [clitic])
+    return Object(Phrase([*lead, word]), [clitic(CLITICS[word.text][indirect], word)])
+
+
+def someone_else(draw: Draw, subject: Nominal) -> Nominal:
+    """Return a name that is not the subject's."""
+    said = [word.text for word in subject.phrase.english]
+    someone = name(draw)
+    while someone.phrase.english[0].text in said:
+        someone = name(draw)
+    return someone
 
 
 def choose(
@@ -153,17 +207,13 @@ def choose(
     """Return an object for the verb: a noun phrase, a name or a pronoun."""
     if not verb.objects:
         return Object()
-    nouns = [noun for noun in verb.objects if noun.english != subject.kind]
-    noun = draw.even(nouns)
+    noun = draw.even(nouns_for(verb, subject))
     if noun.category in PEOPLE and verb.preposition in ("", "à"):
         kind = draw.weighted({"pronoun": 3, "name": 3, "noun": 5})
         if kind == "pronoun":
             return _pronoun(draw, verb, subject, compound=compound)
         if kind == "name":
-            someone = name(draw)
-            while someone.phrase.english[0].text in [w.text for w in subject.phrase.english]:
-                someone = name(draw)
-            return Object(with_preposition(verb, someone))
+            return Object(with_preposition(verb, someone_else(draw, subject)))
     nominal = described(draw, verb, noun, subject=subject, negated=negated)
     return Object(with_preposition(verb, nominal), noun=noun)
 
@@ -171,20 +221,15 @@ def choose(
 def recipient(draw: Draw, subject: Nominal) -> Object:
     """Return the receiver of a gift: "to the boy", or "him" before the thing."""
     if draw.chance(0.4):
-        names = ["him", "her", "them"]
-        if subject.owner not in ("my", "our"):
-            names += ["me", "us"]
-        text = draw.pick(names)
-        word = Word(text)
-        return Object(Phrase([word]), [token(CLITICS[text][1], word)])
-    people = [noun for noun in nouns_of("person") if noun.english != subject.kind]
-    noun = draw.even(people)
+        word = Word(draw.pick(["him", "her", "them", *_persons(subject)]))
+        return Object(Phrase([word]), [clitic(CLITICS[word.text][1], word)])
+    noun = draw.even([noun for noun in nouns_of("person") if noun.english != subject.kind])
     if noun.category == "kin":
-        someone = noun_phrase(draw, noun, determiner=_owners(draw, subject))
+        someone = noun_phrase(draw, noun, determiner=owner(draw, subject))
     elif noun.category == "group":
         someone = noun_phrase(draw, noun, determiner="the")
     elif draw.chance(0.4):
-        someone = name(draw)
+        someone = someone_else(draw, subject)
     else:
         someone = noun_phrase(draw, noun, determiner="the", adjectives=0.15)
     return Object(fixed("to", "à") + someone.phrase)

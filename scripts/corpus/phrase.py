@@ -79,6 +79,11 @@ def token(text: str, sure: Word, *possible: Word) -> Token:
     )
 
 
+def clitic(text: str, sure: Word) -> Token:
+    """Return a pronoun; unlike the article, "le" and "les" do not contract (de les voir)."""
+    return replace(token(text, sure), article=False)
+
+
 def link(
     words: list[Word], french: str, *, default: int = -1, idle: bool = True
 ) -> list[Token]:
@@ -112,7 +117,8 @@ def comma(phrase: Phrase) -> Phrase:
 def _vowel_sound(item: Token) -> bool:
     if item.aspirated:
         return False
-    return item.text[0] in VOWELS or item.text[0] == "h" or item.text.rstrip(MARKS) == "y"
+    first = item.text[0].lower()
+    return first in VOWELS or first == "h" or item.text.rstrip(MARKS) == "y"
 
 
 def _meet(first: Token, second: Token) -> list[Token]:

@@ -68,26 +68,32 @@ def beside(draw: Draw) -> Phrase:
 def public_place(draw: Draw, role: str) -> Phrase:
     """Return a place that anybody may be at, go to or come from."""
     known = _places("goal" if role == "goal" else "there")
-    names = [name for name in known if name != "house"]
+    names = [name for name in known if name not in ("house", "street", "bridge")]
     return at(draw, draw.even(names), role)
 
 
-def anywhere(draw: Draw, role: str) -> Phrase:
-    """Return a place, a city or a country; for `there` also a landmark."""
-    kinds = {"place": 5, "city": 3, "country": 3, "beside": 2 if role == "there" else 0}
-    kind = draw.weighted(kinds)
-    if kind == "city":
-        return city(draw, role)
-    if kind == "country":
-        return country(draw, role)
-    return beside(draw) if kind == "beside" else public_place(draw, role)
+def abroad(draw: Draw, role: str) -> Phrase:
+    """Return a city or a country."""
+    return city(draw, role) if draw.chance(0.5) else country(draw, role)
+
+
+def destination(draw: Draw, role: str, *, near: bool) -> Phrase:
+    """Return the place of a verb of motion or rest; `near` bars cities and countries."""
+    if role == "origin":
+        return abroad(draw, "source")
+    if role == "home":
+        return home(draw)
+    if role == "stay":
+        stays = ("hotel", "hospital", "village", "farm", "kitchen", "garden", "library", "office")
+        return abroad(draw, "there") if draw.chance(0.5) else at(draw, draw.even(stays), "there")
+    if near or draw.chance(0.5):
+        return public_place(draw, role)
+    return abroad(draw, role)
 
 
 def home(draw: Draw) -> Phrase:
     """Return where somebody lives."""
-    kind = draw.weighted({"city": 3, "country": 3, "place": 2, "beside": 2})
+    kind = draw.weighted({"abroad": 6, "place": 2, "beside": 2})
     if kind == "place":
         return at(draw, draw.even(("house", "village", "farm", "castle", "forest")), "there")
-    if kind == "beside":
-        return beside(draw)
-    return city(draw, "there") if kind == "city" else country(draw, "there")
+    return beside(draw) if kind == "beside" else abroad(draw, "there")

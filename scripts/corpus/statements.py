@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import objects, states
-from .action import act, in_time, time
+from .action import FOOD, act, in_time, make, possible
 from .adjectives import ADJECTIVE
-from .clause import Clause, animal, person, subject
+from .clause import PEOPLE, Clause, animal, person, subject
 from .draw import Draw
 from .group import BE_VERB, Form, simple
 from .nominal import Nominal, name, noun_phrase, pronoun
 from .nouns import Noun, nouns_of, rows
-from .phrase import Phrase, Token, Word, fixed, link, token
+from .phrase import Phrase, Word, comma, fixed, token
 from .place import at, beside, city
 from .verbs import TRANSITIVES
 
@@ -21,7 +21,7 @@ SPOTS = """
 on | sur | item tableware text fruit cake egg bread cheese cat lamp phone | table chair bed desk
 under | sous | cat dog ball shoes mouse bag box | table chair bed
 in | dans | key letter photo book garment gift map ticket pencil | box bag suitcase wardrobe
-in | dans | fruit bread cheese bean potato onion carrot mushroom egg flower | basket box kitchen
+in | dans | fruit bread cheese beans potato onion carrot mushrooms egg flower | basket box kitchen
 behind | derrière | cat dog ball umbrella chair suitcase box bag | door
 in front of | devant:1 | car bicycle lorry dog cat bus taxi | door house hotel school church
 in | dans | animal | garden forest village park
@@ -31,15 +31,20 @@ SPOT_ROWS = tuple(
     (english, french, tuple(nouns_of(things)), tuple(nouns_of(places)))
     for english, french, things, places in rows(SPOTS)
 )
-BE_TENSES = {"present": 6, "past": 3, "future": 1}
 FIXED_PLACES = ("building", "room", "outdoors", "transport", "wild")
-LISTS = ("buy", "see", "take", "eat", "sell", "prepare", "choose", "have", "need", "want")
+LISTS = ("buy", "see", "eat", "sell", "prepare", "choose", "have", "need", "want", "find")
+NOT_LISTED = (*objects.PEOPLE, "building", "outdoors", "room", "transport")
 
 
 def action(draw: Draw) -> Phrase:
     """Return somebody doing something, sometime."""
-    who = animal(draw) if draw.chance(0.12) else subject(draw)
-    return in_time(draw, act(draw, who))
+    if draw.chance(0.12):
+        return in_time(draw, act(draw, animal(draw)))
+    if draw.chance(0.05):
+        number = draw.pick(objects.FEW)
+        some = noun_phrase(draw, draw.even(PEOPLE), determiner=number, plural=True)
+        return in_time(draw, act(draw, some, tense=draw.pick(("past", "progressive")), negation=""))
+    return in_time(draw, act(draw, subject(draw)))
 
 
 def thing(draw: Draw, noun: Noun, *, plural: bool = False, adjectives: float = 0.0) -> Nominal:
@@ -56,15 +61,10 @@ def thing(draw: Draw, noun: Noun, *, plural: bool = False, adjectives: float = 0
     )
 
 
-def be_form(draw: Draw, *, negation: float = 0.12) -> Form:
-    """Return a tense of "to be", sometimes negated."""
-    return Form(draw.weighted(BE_TENSES), negation="not" if draw.chance(negation) else "")
-
-
-def description_clause(draw: Draw, form: Form) -> Clause:
+def description_clause(draw: Draw, *, question: bool = False) -> Clause:
     """Return a thing, an animal or a person with an adjective said of it."""
     if draw.chance(0.35):
-        who = subject(draw)
+        who = subject(draw, pronouns=not question, adjectives=0.0)
         adjective = draw.even(states.fitting(who, loose=False))
     else:
         usable = [a for a in ADJECTIVE if a.english != "young"]
@@ -73,23 +73,25 @@ def description_clause(draw: Draw, form: Form) -> Clause:
                           if n.english in adjective.nouns])
         plural = not noun.mass and draw.chance(0.3)
         who = thing(draw, noun, plural=plural)
-    degree = None if form.negation else states.degree(draw, adjective)
+    form = states.timely(draw, adjective, question=question)
+    plain = form.negation or form.tense == "future"
+    degree = None if plain else states.degree(draw, adjective)
     return states.described_as(who, adjective, form, degree=degree)
 
 
 def description(draw: Draw) -> Phrase:
     """Return "the soup is very hot"."""
-    return description_clause(draw, be_form(draw)).statement()
+    return description_clause(draw).statement()
 
 
 def state(draw: Draw) -> Phrase:
     """Return "the boy is hungry", "he is ten years old" or a profession."""
     kind = draw.weighted({"state": 5, "age": 2, "profession": 3})
-    form = be_form(draw)
+    form = states.be_form(draw, states.BE_TENSES)
     if kind == "state":
         animals = draw.chance(0.15)
         names = states.ANIMAL_STATES if animals else tuple(states.STATE_VERBS)
-        who = animal(draw) if animals else subject(draw)
+        who = animal(draw) if animals else subject(draw, adjectives=0.0)
         return states.state(who, draw.even(names), form).statement()
     who = draw.pick((person, lambda d: pronoun(d.pick(("he", "she", "I")))))(draw)
     if kind == "age":
@@ -103,9 +105,9 @@ def state(draw: Draw) -> Phrase:
 
 def whereabouts(draw: Draw) -> Phrase:
     """Return where a person or a thing is."""
-    form = be_form(draw)
+    form = states.be_form(draw, states.BE_TENSES)
     if draw.chance(0.5):
-        who = subject(draw)
+        who = subject(draw, adjectives=0.0)
         kind = draw.weighted({"place": 4, "city": 2, "beside": 2})
         if kind == "place":
             where = at(draw, draw.pick(nouns_of("building room outdoors")).english, "there")
@@ -113,7 +115,10 @@ def whereabouts(draw: Draw) -> Phrase:
             where = city(draw, "there") if kind == "city" else beside(draw)
     else:
         what, where = spot(draw)
-        who = thing(draw, what, plural=not what.mass and draw.chance(0.3))
+        vehicle = what.category in ("vehicle", "transport")
+        many = not what.mass and not vehicle and draw.chance(0.3)
+        who = thing(draw, what, plural=many)
+        form = Form(draw.pick(("present", "present", "past")))
     group = simple(BE_VERB, who.agreement, form, [])
     return Clause(who, group, where).statement()
 
@@ -173,33 +178,34 @@ def there_is(
 def shopping_list(draw: Draw) -> Phrase:
     """Return an action with two or three objects: "a cake, two pears and some bread"."""
     who = subject(draw)
-    verbs = [v for v in TRANSITIVES if v.english in LISTS and who.kind in v.subjects]
-    verb = draw.even(verbs)
-    tenses = ("present", "past", "future") if "stative" in verb.flags else ("past", "near", "must")
-    done = act(draw, who, verb=verb, tense=draw.pick(tenses), negation="", things=True)
-    category = done.noun.category if done.noun else ""
-    others = [n for n in verb.objects if n.category == category and n is not done.noun]
-    count = min(len(others), draw.weighted({1: 3, 2: 3}))
-    rest: list[Noun] = []
-    while len(rest) < count:
-        noun = draw.even(others)
-        if noun not in rest:
-            rest.append(noun)
-    phrases = [objects.described(draw, verb, noun, subject=who).phrase for noun in rest]
-    return enumerate_objects(done.clause, phrases, verb.preposition)
+    verb = draw.even([v for v in TRANSITIVES if v.english in LISTS and who.kind in v.subjects])
+    if not possible(verb, who.agreement, "past"):
+        return shopping_list(draw)
+    wanted = ("present", "past") if "stative" in verb.flags else ("past", "near", "must", "future")
+    tense = draw.pick(wanted)
+    kinds = [noun for noun in objects.nouns_for(verb, who) if noun.category not in NOT_LISTED]
+    category = draw.pick(kinds).category
+    if category in FOOD:
+        nouns = [noun for noun in kinds if noun.category in FOOD]
+    else:
+        nouns = [noun for noun in kinds if noun.category == category]
+    chosen: list[Noun] = []
+    while len(chosen) < min(len(nouns), draw.pick((2, 3))):
+        noun = draw.even(nouns)
+        if noun not in chosen:
+            chosen.append(noun)
+    new = replace(verb, flags=verb.flags | {"want"})
+    phrases = [
+        objects.with_preposition(verb, objects.described(draw, new, noun, subject=who))
+        for noun in chosen
+    ]
+    clause = make(draw, who, verb, Form(tense), objects.Object(enumeration(phrases)))
+    return clause.statement()
 
 
-def enumerate_objects(clause: Clause, others: list[Phrase], preposition: str) -> Phrase:
-    """Return the clause with more objects after its own, the last one after "and"."""
-    statement = clause.statement()
-    for index, other in enumerate(others):
-        if preposition:
-            other = Phrase(other.english, [token(preposition, other.english[-1]), *other.french])
-        if index < len(others) - 1:
-            statement.english[-1].text += ","
-            final = statement.french[-1]
-            statement.french[-1] = replace(final, text=final.text + ",")
-            statement += other
-        else:
-            statement += fixed("and", "et") + other
-    return statement
+def enumeration(phrases: list[Phrase]) -> Phrase:
+    """Return "a, b and c"."""
+    listed = phrases[0]
+    for following in phrases[1:-1]:
+        listed = comma(listed) + following
+    return listed + fixed("and", "et") + phrases[-1] if len(phrases) > 1 else listed

@@ -9,7 +9,8 @@ from .clause import Clause
 from .nominal import Nominal, adjective_tokens
 from .nouns import rows
 from .phrase import Phrase, Token, Word, fixed, link
-from .verbs import BY_NAME, Verb, make_verb
+from .times import NUMBERS
+from .verbs import Verb, make_verb
 
 # English after "to be" | French verb and complement; without a noun of its own: person or any.
 STATES = """
@@ -26,7 +27,7 @@ on holiday | être en:0 vacances:1
 ANIMAL_STATES = ("hungry", "thirsty", "afraid")
 
 # States, adjectives included | what one does because of them (intransitive verbs).
-CAUSES = """
+_CAUSES = """
 tired, sleepy, sick | sleep, rest, go to bed, stay at home, go home
 happy | sing, smile, laugh, dance
 sad | cry, go home, stay at home
@@ -35,15 +36,17 @@ on holiday | take a walk, swim, dance, go out, rest, play cards
 busy | stay at home
 """
 # What one does not do because of a state.
-HINDERS = """
+_HINDERS = """
 tired, sick, sleepy | work, dance, go out, swim, play football, play tennis, cook, go shopping
 sad | sing, laugh, dance, smile
 on holiday | work, cook
 busy | go out, sleep, watch television, play cards, rest
 afraid | swim, sleep
 """
-CAUSES_TABLE = tuple((cells[0].split(", "), cells[1].split(", ")) for cells in rows(CAUSES))
-HINDERS_TABLE = tuple((cells[0].split(", "), cells[1].split(", ")) for cells in rows(HINDERS))
+CAUSES, HINDERS = (
+    tuple((tuple(states.split(", ")), tuple(deeds.split(", "))) for states, deeds in rows(table))
+    for table in (_CAUSES, _HINDERS)
+)
 
 # english | french m, f; French uses no article after être.
 PROFESSIONS = """
@@ -60,32 +63,31 @@ student | étudiant étudiante
 painter | peintre peintre
 """
 
-# tense | english | french
 WEATHER = """
-present | it is raining | il:0 pleut:2
-present | it is snowing | il:0 neige:2
-present | it is cold | il:0 fait:1 froid:2
-present | it is hot | il:0 fait:1 chaud:2
-past | it rained | il:0 a:1 plu:1
-past | it snowed | il:0 a:1 neigé:1
-past | it was cold | il:0 faisait:1 froid:2
-past | it was hot | il:0 faisait:1 chaud:2
-past | it was raining | il:0 pleuvait:2
-past | it was snowing | il:0 neigeait:2
-future | it will rain | il:0 pleuvra:2
-future | it will snow | il:0 neigera:2
-future | it will be cold | il:0 fera:2 froid:3
-future | it will be hot | il:0 fera:2 chaud:3
-condition | it rains | il:0 pleut:1
-condition | it snows | il:0 neige:1
-condition | it is cold | il:0 fait:1 froid:2
-condition | it is hot | il:0 fait:1 chaud:2
-condition | the weather is nice | il:1 fait:2 beau:3
-present | the weather is nice | il:1 fait:2 beau:3
+it is raining | il:0 pleut:2
+it is snowing | il:0 neige:2
+it is cold | il:0 fait:1 froid:2
+it is hot | il:0 fait:1 chaud:2
+the weather is nice | il:1 fait:2 beau:3
+it was raining | il:0 pleuvait:2
+it was snowing | il:0 neigeait:2
+it was cold | il:0 faisait:1 froid:2
+it was hot | il:0 faisait:1 chaud:2
+the weather was nice | il:1 faisait:2 beau:3
+it rains | il:0 pleut:1
+it snows | il:0 neige:1
 """
-DEGREES = ("very très", "too trop", "really vraiment", "often souvent", "always toujours")
+CONDITIONS = ("it rains", "it snows", "it is cold", "it is hot", "the weather is nice")
+SKIES = tuple(cells[0] for cells in rows(WEATHER))[:10]
+DEGREES = ("very très", "too trop", "really vraiment")
+BE_TENSES = {"present": 6, "past": 3, "future": 1}
+# Qualities that pass; others have no future, and where a thing comes from has only a present.
+PASSING = {"happy", "sad", "tired", "sick", "ready", "busy", "clean", "dirty", "empty", "hot",
+           "cold", "closed", "quiet", "rich", "famous", "delicious", "good", "interesting"}  # fmt: skip
+LASTING = {"Italian", "French", "English", "German", "wooden", "tall", "young"}
+AGES = ("six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty")
 ADJECTIVE_BY_NAME = {adjective.english: adjective for adjective in ADJECTIVE}
-STATE_VERBS = {name: target for name, target in rows(STATES)}
+STATE_VERBS = dict(rows(STATES))
 NO_DEGREE = {"closed", "empty", "broken", "ready", "wooden", "Italian", "French", "English",
              "German", "red", "blue", "green", "white", "black", "yellow", "grey", "brown",
              "delicious"}  # fmt: skip
@@ -93,6 +95,25 @@ NO_DEGREE = {"closed", "empty", "broken", "ready", "wooden", "Italian", "French"
 
 def _be(form: Form, subject: Nominal, verb: Verb = BE_VERB) -> Clause:
     return Clause(subject, simple(verb, subject.agreement, form, []), Phrase())
+
+
+def be_form(
+    draw: Draw, tenses: dict[str, int], *, negation: float = 0.12, question: bool = False
+) -> Form:
+    """Return a tense of "to be", sometimes negated."""
+    negated = not question and draw.chance(negation)
+    return Form(draw.weighted(tenses), negation="not" if negated else "", question=question)
+
+
+def timely(draw: Draw, adjective: Adjective, *, question: bool = False) -> Form:
+    """Return a tense in which the adjective makes sense."""
+    if adjective.english in PASSING:
+        tenses = BE_TENSES
+    elif adjective.english in LASTING:
+        tenses = {"present": 1}
+    else:
+        tenses = {"present": 2, "past": 1}
+    return be_form(draw, tenses, question=question)
 
 
 def state(subject: Nominal, name: str, form: Form) -> Clause:
@@ -136,22 +157,26 @@ def degree(draw: Draw, adjective: Adjective) -> Phrase | None:
     """Return "very", "too" and the like, or None."""
     if adjective.english in NO_DEGREE or not draw.chance(0.4):
         return None
-    return fixed(*draw.pick(DEGREES[:3]).split())
+    return fixed(*draw.pick(DEGREES).split())
 
 
-def be_in_state(subject: Nominal, name: str, form: Form) -> Clause | None:
-    """Return a state of STATES or an adjective, or None where the gender is hidden."""
+def can_be(subject: Nominal, name: str) -> bool:
+    """Whether the state can be said of the subject without knowing a hidden gender."""
+    if name in STATE_VERBS:
+        return True
+    return subject.agreement.gender is not None or ADJECTIVE_BY_NAME[name].epicene
+
+
+def be_in_state(subject: Nominal, name: str, form: Form) -> Clause:
+    """Return a state of STATES or an adjective as a predicate."""
     if name in STATE_VERBS:
         return state(subject, name, form)
-    adjective = ADJECTIVE_BY_NAME[name]
-    if subject.agreement.gender is None and not adjective.epicene:
-        return None
-    return described_as(subject, adjective, form)
+    return described_as(subject, ADJECTIVE_BY_NAME[name], form)
 
 
 def profession(draw: Draw, subject: Nominal, form: Form) -> Clause:
     """Return "is a teacher": no article in French, and the subject's gender."""
-    name, forms = draw.even([(cells[0], cells[1]) for cells in rows(PROFESSIONS)])
+    name, forms = draw.even(rows(PROFESSIONS))
     masculine, feminine = forms.split()
     french = feminine if subject.agreement.gender == "f" else masculine
     plural = subject.agreement.english == "plural"
@@ -160,12 +185,14 @@ def profession(draw: Draw, subject: Nominal, form: Form) -> Clause:
     return Clause(subject, _be(form, subject).group, rest)
 
 
-def weather(draw: Draw, tense: str) -> Phrase:
-    """Return a clause about the weather."""
-    english, french = draw.even([(c[1], c[2]) for c in rows(WEATHER) if c[0] == tense])
-    return fixed(english, french)
+def age(draw: Draw, subject: Nominal) -> Clause:
+    """Return "is ten years old", "a dix ans"."""
+    number = draw.even(AGES)
+    verb = make_verb(["be was been", "avoir", "person", "", "", "stative"])
+    group = _be(Form("present"), subject, verb).group
+    return Clause(subject, group, fixed(f"{number} years old", f"{NUMBERS[number]}:0 ans:1"))
 
 
-def verb_named(name: str) -> Verb:
-    """Return an intransitive verb of the tables of causes."""
-    return BY_NAME[name]
+def weather(english: str) -> Phrase:
+    """Return a clause about the weather by its English words."""
+    return fixed(english, dict(rows(WEATHER))[english])

@@ -14,6 +14,10 @@ last summer | l'été:1 dernier:0
 on Monday | lundi
 on Saturday | samedi
 on Sunday | dimanche
+two days ago | il:2 y:2 a:2 deux:0 jours:1
+three weeks ago | il:2 y:2 a:2 trois:0 semaines:1
+four months ago | il:2 y:2 a:2 quatre:0 mois:1
+ten years ago | il:2 y:2 a:2 dix:0 ans:1
 in January | en:0 janvier:1
 in March | en:0 mars:1
 """
@@ -46,6 +50,19 @@ in the morning | le:1 matin:2
 in the evening | le:1 soir:2
 in summer | en:0 été:1
 in winter | en:0 hiver:1
+"""
+# How long something lasted.
+LASTING = """
+for two hours | pendant:0 deux:1 heures:2
+for three hours | pendant:0 trois:1 heures:2
+for five days | pendant:0 cinq:1 jours:2
+for six weeks | pendant:0 six:1 semaines:2
+"""
+SOON = """
+tomorrow | demain
+tomorrow morning | demain:0 matin:1
+tonight | ce soir
+this evening | ce:0 soir:1
 """
 NOW = """
 now | maintenant

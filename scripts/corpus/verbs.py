@@ -7,7 +7,8 @@ a preposition French wants. `where` lists the places of an action: nouns, or a k
 
 Flags: `stative` has no progressive and takes the imparfait for the English past; `noprog` has no
 progressive; `habit` goes with "often" and "every day"; `clock` goes with a time of day, `untimed`
-with no other time; `mishap` is nothing one plans; `one` takes a single object; `abroad` goes with cities and countries; `generic` takes whole kinds ("likes
+with no other time; `mishap` is nothing one plans; `one` takes a single object; `abroad` goes with cities and countries; `last`
+with "for two hours"; `now` has a simple present without a habit; `generic` takes whole kinds ("likes
 cats"); `want` takes new things ("a", "some"); `the` takes the definite article alone; `same` has
 a past written like its base.
 """
@@ -35,13 +36,13 @@ WHERE = {
 
 # english | french | subjects | objects | where | flags
 TRANSITIVE = """
-see saw seen | voir | person animal | person animal vehicle building flower | | noprog abroad
+see saw seen | voir | person animal | person animal vehicle building flower | | noprog now
 look / at | regarder | person pet | person animal vehicle photo map flower house church clock | |
 look / for | chercher | person | pet item text garment pair phone watch suitcase bag | home |
 find found found | trouver | person | item text garment pair phone watch bag pet | home town | noprog
 lose lost lost losing | perdre | person | item text hat scarf gloves phone watch bag -flower | town | noprog mishap
-buy bought bought | acheter | person | food vehicle garment pair text device furniture item house | market | abroad
-sell sold sold | vendre | person | food vehicle garment pair text device furniture item house | |
+buy bought bought | acheter | person | food drink vehicle garment pair text device furniture item house | market | abroad
+sell sold sold | vendre | person | food drink vehicle garment pair text device furniture item house | |
 eat ate eaten | manger | person | food | meal | habit
 eat ate eaten | manger | rabbit horse goat donkey | carrot apple bread | garden | habit
 eat ate eaten | manger | dog cat mouse | meat cheese fish bread | kitchen garden | habit
@@ -52,24 +53,24 @@ write wrote written | écrire | person | letter book novel postcard | study |
 open opened opened opening | ouvrir | person | opening box bag suitcase wardrobe gift letter | |
 close | fermer | person | opening box bag suitcase wardrobe book | |
 take took taken | prendre | person | transport umbrella key bag map photo coat | | one
-carry | porter | person | vessel chair table furniture -bed -wardrobe -armchair | | one
+carry | porter | person | vessel umbrella chair | | one
 wear wore worn | porter | person | garment pair watch | | one
 wash | laver | person | car lorry garment plate cup glass spoon knife dog window fruit | garden kitchen | habit
 clean | nettoyer | person | room house shoes boots car table -garden | | habit
 break broke broken | casser | person | cup plate glass lamp watch window chair clock | kitchen bedroom | noprog mishap one
-repair | réparer | person | vehicle device chair door bed table instrument -boat | garden street |
+repair | réparer | person | vehicle device chair door bed table window | |
 drive drove driven | conduire | adult kin | car lorry bus | | abroad one
 paint | peindre | person | house door bridge boat church table | |
 help | aider | person | person | town home | habit
 know knew known | connaître | person | person restaurant village museum | | stative
 wait / for | attendre | person | person transport | town | habit
 meet met met meeting | rencontrer | person | person | town walk | noprog abroad
-visit | visiter | person | museum castle church house farm school village | | abroad
+visit | visiter | person | museum castle church house farm school village | |
 call | appeler | person | person | | habit
 thank | remercier | person | person | |
 follow | suivre | person animal | person animal car lorry | walk |
 listen / to | écouter | person | person bird | walk | habit
-hear heard heard | entendre | person animal | animal train lorry plane bus piano violin | walk | noprog
+hear heard heard | entendre | person animal | animal train lorry plane bus piano violin | walk | noprog now
 cut cut cut cutting | couper | person | bread meat cheese cake onion apple carrot flower | kitchen garden | same
 prepare | préparer | person | soup salad coffee tea meat rice cake pancake fish sandwich | kitchen | habit
 choose chose chosen | choisir | person | garment pair text dish item | market |
@@ -83,7 +84,7 @@ want | vouloir | person | food drink pet garment text vehicle phone computer | |
 need | avoir besoin | person | de+ car bicycle garment pair device furniture item bag | | want stative
 have had had | avoir | person | pet vehicle house device instrument garden farm umbrella | | want stative
 feed fed fed | nourrir | person | pet farm | farm garden | habit
-build built built | construire | person | house bridge boat wardrobe table | | abroad
+build built built | construire | adult kin worker | house bridge boat wardrobe table | | abroad
 leave left left leaving | quitter | person | house hotel hospital museum village office kitchen | |
 enter entered entered entering | entrer | person | dans+ house church hotel kitchen office castle | |
 play | jouer | person | de+ instrument | house garden theatre church | the habit
@@ -95,30 +96,30 @@ smile / at | sourire | person | à+ person | |
 
 # english | french | subjects | where | flags
 INTRANSITIVE = """
-sleep slept | dormir | person animal | bedroom hotel garden house | habit
-work | travailler | person | job | habit abroad
-swim swam swum swimming | nager | person dog duck | swimming_pool | habit
+sleep slept | dormir | person animal | bedroom hotel garden house | habit last
+work | travailler | adult kin worker students | job | habit abroad last
+swim swam swum swimming | nager | person dog duck | swimming_pool | habit last
 run ran run running | courir | person dog horse rabbit | walk | habit
-walk | marcher | person | walk | habit
+walk | marcher | person | walk | habit last
 laugh | rire | person | | habit
-cry | pleurer | person | bedroom street | habit
+cry | pleurer | person | bedroom street | habit last
 smile | sourire | person | | habit
 sing sang sung | chanter | person bird | walk theatre church bathroom | habit
-dance | danser | person | walk theatre kitchen | habit
+dance | danser | person | walk theatre kitchen | habit last
 cook | cuisiner | person | kitchen restaurant | habit
 bark | aboyer | dog | garden street | habit
-arrive | arriver | person transport | | clock
-leave left left leaving | partir | person transport | | clock
-come came come / back | revenir | person pet | | clock
+arrive | arriver | person transport | | clock habit
+leave left left leaving | partir | person transport | | clock habit
+come came come / back | revenir | person pet | | clock habit
 go went gone / out | sortir | person cat dog | | clock habit
 fall fell fallen | tomber | person | walk | mishap
-get got got getting / up | se lever | person | | clock untimed
-wake woke woken / up | se réveiller | person | | clock untimed
-go went gone / to bed | se coucher | person | | clock untimed
-rest | se reposer | person animal | garden bedroom hotel |
+get got got getting / up | se lever | person | | clock untimed habit
+wake woke woken / up | se réveiller | person | | clock untimed habit
+go went gone / to bed | se coucher | person | | clock untimed habit
+rest | se reposer | person animal | garden bedroom hotel | last
 hurry | se dépêcher | person | |
 take took taken / a walk | se promener | person | walk | habit
-go went gone / home | rentrer à:1 la:1 maison:1 | person | | clock
+go went gone / home | rentrer à:1 la:1 maison:1 | person | | clock habit
 stay / at home | rester à:1 la:1 maison:2 | person | |
 go went gone / shopping | faire les:1 courses:1 | person | | habit
 have had had / breakfast | prendre le:1 petit:1 déjeuner:1 | person | meal | untimed
@@ -130,12 +131,12 @@ listen / to music | écouter de:1 la:1 musique:2 | person | study | habit
 play / football | jouer au:1 football:1 | person | park garden beach street | habit
 play / tennis | jouer au:1 tennis:1 | person | | habit
 play / cards | jouer aux:1 cartes:1 | person | garden kitchen restaurant | habit
-speak spoke spoken / French | parler français:1 | person | |
-speak spoke spoken / English | parler anglais:1 | person | |
-speak spoke spoken / Spanish | parler espagnol:1 | person | |
-learn / German | apprendre l'allemand:1 | person | school | abroad
-learn / Italian | apprendre l'italien:1 | person | school | abroad
-learn / Spanish | apprendre l'espagnol:1 | person | school | abroad
+speak spoke spoken / French | parler français:1 | person | | habit
+speak spoke spoken / English | parler anglais:1 | person | | habit
+speak spoke spoken / Spanish | parler espagnol:1 | person | | habit
+learn / German | apprendre l'allemand:1 | person | school | abroad habit
+learn / Italian | apprendre l'italien:1 | person | school | abroad habit
+learn / Spanish | apprendre l'espagnol:1 | person | school | abroad habit
 """
 
 # english | french | things given
@@ -147,14 +148,14 @@ lend lent | prêter | bicycle car umbrella book pencil coat suitcase
 bring brought | apporter | flower gift book fruit cake newspaper chair cup glass
 """
 
-# english | french | role of the place (there, home, goal, source) and flags
+# english | french | role of the place (there, stay, home, goal, source, origin) and flags
 MOTION = """
-go went gone | aller | goal
+go went gone | aller | goal habit
 return | retourner | goal
-come came come | venir | source
-come came come / back | revenir | source
-arrive | arriver | there
-stay | rester | there
+come came come | venir | origin
+come came come / back | revenir | source habit
+arrive | arriver | there habit
+stay | rester | stay
 live | habiter | home stative
 """
 

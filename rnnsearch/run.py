@@ -1,0 +1,48 @@
+"""A training with everything that it needs, as one value that the steps pass on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from rnnsearch.config import TrainConfig
+from rnnsearch.corpus import EncodedCorpus
+from rnnsearch.interrupts import Interrupts
+from rnnsearch.model import TranslationModel
+from rnnsearch.progress import Progress
+from rnnsearch.runlog import Meter, RunLog
+from rnnsearch.translator import Translator
+
+
+class ValidationSet(NamedTuple):
+    """Raw text for the scores and ids for the loss, N pairs."""
+
+    sources: Sequence[str]
+    references: Sequence[str]
+    encoded: EncodedCorpus
+
+
+@dataclass
+class Run:
+    """A training with everything that it needs."""
+
+    run_dir: Path
+    config: TrainConfig
+    model: TranslationModel
+    optimizer: torch.optim.Optimizer
+    translator: Translator
+    train: EncodedCorpus
+    valid: ValidationSet
+    log: RunLog
+    interrupts: Interrupts
+    progress: Progress = field(default_factory=Progress)
+    meter: Meter = field(default_factory=Meter)
+    saved: int = 0  # the update whose weights are on the disk
+    scored: bool = False  # a validation has come since
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self.model.W_o.weight.device

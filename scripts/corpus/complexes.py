@@ -1,0 +1,104 @@
+"""Sentences with a clause of time, and what people say, think or hope."""
+
+from __future__ import annotations
+
+from . import states
+from .action import act, make, possible
+from .causes import intention, joined
+from .clause import Clause, subject, two
+from .draw import Draw
+from .group import Form
+from .nominal import Nominal, again
+from .nouns import rows
+from .objects import Object
+from .phrase import Phrase, comma, fixed
+from .verbs import BY_NAME, INTRANSITIVES, TRANSITIVES, make_verb
+
+# Verbs whose subject reports something: English | French | flags
+REPORTS = """
+think thought thought | penser | stative
+say said said | dire |
+know knew known | savoir | stative
+believe | croire | stative
+hope | espérer | stative
+"""
+REPORT_VERBS = tuple(
+    make_verb([source, target, "person", "", "", flags]) for source, target, flags in rows(REPORTS)
+)
+SUDDEN = ("arrive", "come back", "leave", "go out", "fall", "get up", "wake up", "go home")
+ARRIVALS = ("arrive", "come back", "leave", "get up", "go home")
+STATES = (*states.STATE_VERBS, "tired", "sick", "happy", "sad", "busy")
+
+
+def when(draw: Draw) -> Phrase:
+    """Return a clause with "when": what was going on, what will follow, what always happens."""
+    kind = draw.weighted({"background": 4, "future": 4, "habit": 3})
+    if kind == "habit":
+        return habit(draw)
+    first, second = two(draw)
+    names = ARRIVALS if kind == "future" else SUDDEN
+    verb = draw.even([BY_NAME[name] for name in names])
+    tense = "expected" if kind == "future" else "past"
+    sub = make(draw, first, verb, Form(tense), Object()).statement()
+    main = intention(draw, second) if kind == "future" else ongoing(draw, second).statement()
+    return joined(draw, main, fixed("when", "quand") + sub)
+
+
+def ongoing(draw: Draw, who: Nominal) -> Clause:
+    """Return what somebody was doing."""
+    verbs = [
+        verb
+        for verb in (*TRANSITIVES, *INTRANSITIVES)
+        if who.kind in verb.subjects
+        and possible(verb, who.agreement, "imperfect")
+        and verb.english not in SUDDEN
+    ]
+    return act(draw, who, verb=draw.even(verbs), tense="imperfect", negation="").clause
+
+
+def habit(draw: Draw) -> Phrase:
+    """Return "when it rains, ..." or "when Paul is tired, he ..."."""
+    who = subject(draw)
+    if draw.chance(0.4):
+        names = [n for n in STATES if n not in ("late", "right", "wrong") and states.can_be(who, n)]
+        state = states.be_in_state(who, draw.even(names), Form("present")).statement()
+        return joined(draw, state, fixed("when", "quand") + states.weather(draw.even(states.CONDITIONS)))
+    names, actions = draw.pick(states.CAUSES)
+    reason, verb = draw.even(names), BY_NAME[draw.even(actions)]
+    if who.kind not in verb.subjects or not states.can_be(who, reason):
+        return habit(draw)
+    sub = states.be_in_state(who, reason, Form("present")).statement()
+    main = make(draw, again(who), verb, Form("present"), Object()).statement()
+    return comma(fixed("when", "quand") + sub) + main
+
+
+def meanwhile(draw: Draw) -> Phrase:
+    """Return two things that went on at the same time."""
+    first, second = two(draw)
+    sub = fixed("while", "pendant:0 que:0") + ongoing(draw, second).statement()
+    return joined(draw, ongoing(draw, first).statement(), sub)
+
+
+def report(draw: Draw) -> Phrase:
+    """Return what somebody thinks, says, knows, believes or hopes."""
+    who, other = two(draw)
+    verb = draw.even(REPORT_VERBS)
+    past = draw.chance(0.35) and verb.english not in ("hope", "believe")
+    opening = make(draw, who, verb, Form("past" if past else "present"), Object()).statement()
+    if draw.chance(0.3):
+        other = again(who)
+    return opening + fixed("that", "que") + content(draw, other, verb.english, past=past)
+
+
+def content(draw: Draw, who: Nominal, verb: str, *, past: bool) -> Phrase:
+    """Return the reported clause."""
+    if past or draw.chance(0.3):
+        names = [name for name in STATES if states.can_be(who, name)]
+        tense = "past" if past else ("future" if verb == "hope" else "present")
+        return states.be_in_state(who, draw.even(names), Form(tense)).statement()
+    if verb == "hope":
+        return intention(draw, who)
+    inner = draw.even([v for v in (*TRANSITIVES, *INTRANSITIVES) if who.kind in v.subjects])
+    tenses = ("present", "past", "future", "progressive", "near")
+    tense = draw.pick([t for t in tenses if possible(inner, who.agreement, t)])
+    return act(draw, who, verb=inner, tense=tense, negation="").clause.statement()

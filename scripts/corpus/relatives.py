@@ -1,0 +1,138 @@
+"""Relative clauses with qui and que, and the agreement of participles before which que stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import objects, states
+from .action import act, make, possible, tense_for
+from .adjectives import ADJECTIVE
+from .clause import subject, two
+from .draw import Draw
+from .group import Form, compound
+from .nominal import Nominal, noun_phrase
+from .nouns import nouns_of
+from .objects import Object
+from .phrase import Phrase, Word, fixed, token
+from .verbs import INTRANSITIVES, TRANSITIVES, Verb
+
+THAT = ("that", "que")
+# What may have been done to a thing before the sentence tells more of it.
+BEFORE = ("buy", "prepare", "choose", "find", "write", "paint", "repair", "build", "wash", "see",
+          "sell", "cut", "open", "break", "lose", "forget", "read", "eat", "drink", "wear")  # fmt: skip
+# What may be done to it then.
+AFTER = ("eat", "drink", "read", "open", "close", "look at", "look for", "wear", "find", "wash",
+         "sell", "take", "hide", "carry")  # fmt: skip
+# The first verb leaves the thing ready for the second.
+READY = ("buy", "prepare", "choose", "find", "write", "paint", "repair", "wash", "see")
+MEETING = {"know": "present", "wait for": "progressive", "help": "past", "see": "past",
+           "meet": "past", "call": "past", "thank": "past", "follow": "past"}  # fmt: skip
+
+
+def relative(draw: Draw) -> Phrase:
+    """Return a sentence with a relative clause in its subject or its object."""
+    rules = {who_acts: 4, thing_described: 4, thing_used: 4, person_met: 3}
+    return draw.weighted(rules)(draw)
+
+
+def who_clause(draw: Draw, who: Nominal, tense: str) -> Nominal:
+    """Return a person or an animal with a clause whose subject it is: "who is reading"."""
+    beast = who.noun is not None and who.noun.category in ("pet", "farm", "wild")
+    word = Word("that" if beast else "who")
+    inner = replace(who, phrase=Phrase([word], [token("qui", word)]))
+    verbs = [
+        verb
+        for verb in (*TRANSITIVES, *INTRANSITIVES)
+        if who.kind in verb.subjects
+        and not verb.flags & {"generic", "stative"}
+        and possible(verb, who.agreement, tense)
+    ]
+    clause = act(draw, inner, verb=draw.even(verbs), tense=tense, negation="").clause
+    return replace(who, phrase=who.phrase + clause.statement())
+
+
+def who_acts(draw: Draw) -> Phrase:
+    """Return "the man who is reading a book is tired" or "... knows Paul"."""
+    noun = draw.even(nouns_of("adult youth worker group pet"))
+    plural = noun.plural_only or draw.chance(0.25)
+    who = noun_phrase(draw, noun, determiner="the", plural=plural, adjectives=0.1)
+    tense = draw.pick(("progressive", "past"))
+    who = who_clause(draw, who, tense)
+    if draw.chance(0.6):
+        adjective = draw.even(states.fitting(who, loose=False))
+        return states.described_as(who, adjective, states.timely(draw, adjective)).statement()
+    return act(draw, who, negation="", tense=draw.pick(("past", "near"))).clause.statement()
+
+
+def that_clause(draw: Draw, nominal: Nominal, other: Nominal, names: tuple[str, ...]) -> Nominal:
+    """Return a thing with a clause whose object it is: "that Paul bought"."""
+    verbs = doers(nominal, other, names)
+    verb = draw.even(verbs)
+    form = Form("past", preceding=nominal.agreement if compound(verb, "past") else None)
+    clause = make(draw, other, verb, form, Object()).statement()
+    return replace(nominal, phrase=nominal.phrase + fixed(*THAT) + clause)
+
+
+def doers(nominal: Nominal, other: Nominal, names: tuple[str, ...]) -> list[Verb]:
+    """Return the verbs of that name which `other` can have done to the thing."""
+    return [
+        verb
+        for verb in TRANSITIVES
+        if verb.english in names
+        and nominal.noun in objects.nouns_for(verb, other)
+        and other.kind in verb.subjects
+        and possible(verb, other.agreement, "past")
+    ]
+
+
+def used(nominal: Nominal) -> bool:
+    """Whether the thing was eaten, drunk or sold, so that it is no more."""
+    return any(word.text in ("ate", "drank", "sold") for word in nominal.phrase.english)
+
+
+def thing_described(draw: Draw) -> Phrase:
+    """Return "the book that Paul bought is interesting"."""
+    adjective = draw.even([a for a in ADJECTIVE if a.english not in ("young", "broken")])
+    things = nouns_of("food drink vehicle garment pair text device item furniture")
+    nouns = [noun for noun in things if noun.english in adjective.nouns]
+    if not nouns:
+        return thing_described(draw)
+    noun = draw.even(nouns)
+    plural = noun.plural_only or (not noun.mass and draw.chance(0.3))
+    what = noun_phrase(draw, noun, determiner="the", plural=plural, adjectives=0.0)
+    other = subject(draw)
+    if not doers(what, other, BEFORE):
+        return thing_described(draw)
+    what = that_clause(draw, what, other, BEFORE)
+    form = states.be_form(draw, {"past": 1} if used(what) else {"present": 2, "past": 1})
+    return states.described_as(what, adjective, form).statement()
+
+
+def thing_used(draw: Draw) -> Phrase:
+    """Return "Marie is eating the cake that her mother prepared"."""
+    who, other = two(draw)
+    verb = draw.even([v for v in TRANSITIVES if v.english in AFTER and who.kind in v.subjects])
+    nouns = [n for n in objects.nouns_for(verb, who) if n.category not in (*objects.PEOPLE, "pet")]
+    noun = draw.even(nouns)
+    plural = noun.plural_only or (not noun.mass and "one" not in verb.flags and draw.chance(0.3))
+    what = noun_phrase(draw, noun, determiner="the", plural=plural, adjectives=0.1)
+    names = tuple(name for name in READY if name != verb.english)
+    if not doers(what, other, names):
+        return thing_used(draw)
+    what = that_clause(draw, what, other, names)
+    tense = tense_for(draw, verb, who)
+    return make(draw, who, verb, Form(tense), Object(what.phrase)).statement()
+
+
+def person_met(draw: Draw) -> Phrase:
+    """Return "I met a man who was selling flowers"."""
+    who = subject(draw)
+    name = draw.pick(tuple(MEETING))
+    verb = next(v for v in TRANSITIVES if v.english == name)
+    tense = MEETING[name]
+    noun = draw.even([n for n in nouns_of("adult youth worker") if n.english != who.kind])
+    determiner = draw.pick(("the", "a"))
+    someone = noun_phrase(draw, noun, determiner=determiner, adjectives=0.1)
+    inner = "imperfect" if tense == "past" else draw.pick(("present", "past", "progressive"))
+    target = who_clause(draw, someone, inner)
+    return make(draw, who, verb, Form(tense), Object(target.phrase)).statement()

@@ -1,0 +1,161 @@
+"""Two actions in one sentence: of one subject, on one object, or of two people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import objects
+from .action import act, anchored, complement, make, possible
+from .clause import subject, two
+from .draw import Draw
+from .group import Form, infinitive
+from .nominal import Agreement, Nominal, again
+from .nouns import Noun, nouns_of, rows
+from .objects import Object
+from .phrase import Phrase, Token, Word, clitic, comma, fixed
+from .verbs import DITRANSITIVES, INTRANSITIVES, TRANSITIVES, Verb
+
+# The first verb, what may follow it with the same object, and the objects that make sense.
+SEQUENCES = """
+buy | eat | fruit sandwich cake egg cheese meat pancake bread ham fish
+buy | drink | milk water coffee tea wine beer orange_juice
+choose | read | book novel
+buy | read | book novel newspaper
+prepare | eat | soup meat cake pancake salad fish sandwich
+prepare | drink | coffee tea
+wash | eat | apple pear tomato strawberry
+wash | cut | apple
+choose | buy | garment pair text
+buy | sell | car lorry boat bicycle
+repair | sell | car bicycle boat computer watch
+write | send | letter postcard
+open | read | letter
+find | hide | key letter photo gift
+take | hide | photo key
+break | repair | lamp watch chair clock
+lose | find | key hat umbrella ticket scarf watch bag
+buy | lose | hat scarf gloves
+"""
+NOT_JOINED = ("noprog", "stative", "mishap")
+
+
+def _named(name: str, noun: Noun, subject: Nominal) -> list[Verb]:
+    """Return the verbs of that English name which join this subject and this object."""
+    return [
+        verb
+        for verb in (*TRANSITIVES, *DITRANSITIVES)
+        if verb.english == name
+        and subject.kind in verb.subjects
+        and noun in objects.nouns_for(verb, subject)
+    ]
+
+
+def follow_up(
+    draw: Draw, who: Nominal, verb: Verb, tense: str, found: Object, before: Agreement | None
+) -> Phrase:
+    """Return what stands after "and": a second verb of the same subject in the same tense."""
+    if tense == "near":
+        lower = infinitive(verb, who.agreement, [], found.clitics)
+        return lower + anchored(found.phrase, lower.english[0])
+    silent = replace(who, phrase=Phrase())
+    return make(draw, silent, verb, Form(tense, preceding=before), found).continued()
+
+
+def same_object(draw: Draw) -> Phrase:
+    """Return "Paul bought the apples and ate them"."""
+    who = subject(draw)
+    first_name, second_name, nouns = draw.pick(rows(SEQUENCES))
+    noun = draw.even(nouns_of(nouns))
+    firsts, seconds = _named(first_name, noun, who), _named(second_name, noun, who)
+    if not firsts or not seconds:
+        return same_object(draw)
+    first, second = firsts[0], seconds[0]
+    lost = "mishap" in first.flags | second.flags
+    tenses = [
+        tense
+        for tense in (("past",) if lost else ("past", "past", "future", "near"))
+        if possible(first, who.agreement, tense) and possible(second, who.agreement, tense)
+    ]
+    if not tenses:
+        return same_object(draw)
+    tense = draw.pick(tenses)
+    what = objects.described(draw, first, noun, subject=who, plain=True)
+    clause = make(draw, who, first, Form(tense), Object(what.phrase)).statement()
+    found = Object(*pointing_at(what))
+    joint = fixed("but", "mais") if first.english == "lose" else fixed("and", "et")
+    second_clause = follow_up(draw, who, second, tense, found, what.agreement)
+    return clause + joint + second_clause
+
+
+def pointing_at(nominal: Nominal) -> tuple[Phrase, list[Token]]:
+    """Return "it" or "them" and the clitic with the gender of the noun before."""
+    agreement = nominal.agreement
+    word = Word("them" if agreement.english == "plural" else "it")
+    text = "les" if agreement.plural else ("la" if agreement.gender == "f" else "le")
+    return Phrase([word]), [clitic(text, word)]
+
+
+def lost(draw: Draw) -> Phrase:
+    """Return "Paul is looking for his key, but he cannot find it"."""
+    who = subject(draw)
+    seek, find = (next(v for v in TRANSITIVES if v.english == n) for n in ("look for", "find"))
+    noun = draw.even([n for n in seek.objects if n in find.objects])
+    plural = noun.plural_only or draw.chance(0.25)
+    determiner = objects.owner(draw, who)
+    what = objects.noun_phrase(draw, noun, determiner=determiner, plural=plural, adjectives=0.2)
+    first, second = draw.pick((("progressive", "can"), ("past", "past")))
+    opening = make(draw, who, seek, Form(first), Object(what.phrase)).statement()
+    found = Object(*pointing_at(what))
+    form = Form(second, negation="not", preceding=what.agreement)
+    closing = make(draw, again(who), find, form, found).statement()
+    return comma(opening) + fixed("but", "mais") + closing
+
+
+def same_subject(draw: Draw) -> Phrase:
+    """Return one subject that does two things."""
+    who = subject(draw)
+    tense = draw.pick(("past", "past", "progressive", "future", "near", "present"))
+    first, second = _verb(draw, who, tense), _verb(draw, who, tense)
+    if first.english == second.english or bool(first.objects) > bool(second.objects):
+        return same_subject(draw)
+    silent = replace(first, where=())
+    opening = act(draw, who, verb=silent, tense=tense, negation="").clause.statement()
+    found = complement(draw, second, who, negated=False, tense=tense)
+    return opening + fixed("and", "et") + follow_up(draw, who, second, tense, found, None)
+
+
+def _verb(draw: Draw, who: Nominal, tense: str) -> Verb:
+    verbs = [
+        verb
+        for verb in (*TRANSITIVES, *INTRANSITIVES)
+        if who.kind in verb.subjects
+        and possible(verb, who.agreement, tense)
+        and not verb.flags & {*NOT_JOINED}
+    ]
+    return draw.even(verbs)
+
+
+def two_people(draw: Draw) -> Phrase:
+    """Return what two people do, joined by "and"."""
+    first, second = two(draw)
+    tense = draw.pick(("past", "progressive", "future", "near"))
+    one = act(draw, first, tense=tense, verb=_verb(draw, first, tense), negation="").clause
+    other = act(draw, second, tense=tense, verb=_verb(draw, second, tense), negation="").clause
+    return one.statement() + fixed("and", "et") + other.statement()
+
+
+def taste(draw: Draw) -> Phrase:
+    """Return "Paul likes tea, but Marie prefers coffee"."""
+    first, second = two(draw)
+    like = draw.pick([v for v in TRANSITIVES if v.english in ("like", "love", "hate")])
+    others = ("prefer",) if like.english == "hate" else ("prefer", "hate")
+    prefer = draw.pick([v for v in TRANSITIVES if v.english in others])
+    nouns = [n for n in objects.nouns_for(like, first) if n in objects.nouns_for(prefer, second)]
+    noun = draw.even(nouns)
+    rest = [n for n in objects.nouns_for(prefer, second) if n.category == noun.category]
+    other = noun if prefer.english == "hate" else draw.even([n for n in rest if n is not noun])
+    one, two_ = (
+        make(draw, who, verb, Form("present"), Object(objects.described(draw, verb, n).phrase))
+        for who, verb, n in ((first, like, noun), (second, prefer, other))
+    )
+    return comma(one.statement()) + fixed("but", "mais") + two_.statement()
