@@ -1,7 +1,7 @@
 """RNNsearch: neural machine translation by jointly learning to align and translate.
 
-    from rnnsearch import Translator
-    Translator.load("runs/demo").translate(["A dog runs."])[0].text
+from rnnsearch import Translator
+Translator.load("runs/demo").translate(["A dog runs."])[0].text
 """
 
 from typing import TYPE_CHECKING, Any

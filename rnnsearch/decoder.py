@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from rnnsearch.attention import AdditiveScore, attend, padding_bias
 from rnnsearch.encoder import Encoded
+from rnnsearch.fused import DecoderScan, DecoderWeights, pack
 from rnnsearch.recurrent import GatedUnit
 
 
@@ -35,6 +36,18 @@ class DecoderState(NamedTuple):
     s: Float[Tensor, "R H"]
     context: Float[Tensor, "R D"]
     first: Bool[Tensor, "R 1"]
+
+
+class Unrolled(NamedTuple):
+    """The decoder run over a known target.
+
+    `readouts` (N, L): t_i at the N real positions; `rows` (N): which of the B·T positions they
+    are; `alpha` (B, T, S).
+    """
+
+    readouts: Float[Tensor, "N L"]
+    rows: Int[Tensor, " N"]
+    alpha: Float[Tensor, "B T S"]
 
 
 class Wiring(NamedTuple):
@@ -103,6 +116,7 @@ class AttentionDecoder(nn.Module):
         self.readout = readout
         self.wiring = wiring
         self.dropout = nn.Dropout(dropout)
+        self.fused = True  # false: step after step, which defines the result
 
     def remember(self, encoded: Encoded, mask: Bool[Tensor, "B S"]) -> Memory:
         """Return what every later step needs of a source."""
@@ -120,21 +134,33 @@ class AttentionDecoder(nn.Module):
         self, previous: Int[Tensor, " R"], state: DecoderState, memory: Memory
     ) -> tuple[Float[Tensor, "R L"], DecoderState, Float[Tensor, "R S"]]:
         """Return the readout t_i, the new state and α_i from the word before, y_{i-1}."""
-        y, x = self._read(previous, state.first)
-        s, state, alpha = self._move(x, state, memory)
+        y = self._embed(previous, state.first)
+        s, state, alpha = self._move(self._project(y, state.first), state, memory)
         return self.dropout(self.readout(s, y, state.context)), state, alpha
 
     def forward(
         self, target_in: Int[Tensor, "B T"], target_mask: Bool[Tensor, "B T"], memory: Memory
-    ) -> tuple[Float[Tensor, "N L"], Float[Tensor, "B T S"]]:
-        """Return the readouts at the N real positions, row by row, and every α_i.
+    ) -> Unrolled:
+        """Return the readouts at the real positions of a known target, and every α_i.
 
         What depends on known words alone is computed for all positions before the loop, the
         readout after it.
         """
-        first = torch.zeros_like(target_mask.t()[..., None])
+        first = torch.zeros_like(target_mask[..., None])
+        first[:, 0] = True
+        y = self._embed(target_in, first)
+        unroll = self._packed_steps if self.fused else self._plain_steps
+        s, contexts, rows, alpha = unroll(y, target_mask, memory)
+        readouts = self.readout(s, y.flatten(0, 1)[rows], contexts)
+        return Unrolled(self.dropout(readouts), rows, alpha)
+
+    def _plain_steps(
+        self, y: Float[Tensor, "B T E"], mask: Bool[Tensor, "B T"], memory: Memory
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return states to read from, contexts, their rows among the B·T positions, and α."""
+        first = torch.zeros_like(mask.t()[..., None])
         first[0] = True
-        y, x = self._read(target_in.t(), first)  # time first: each step's rows lie together
+        x = self._project(y.transpose(0, 1), first)  # time first: a step's rows lie together
         state = self.start(memory)
         read_from, contexts, alphas = [], [], []
         for x_t in x.unbind(0):
@@ -142,24 +168,48 @@ class AttentionDecoder(nn.Module):
             read_from.append(s)
             contexts.append(state.context)
             alphas.append(alpha)
-        rows = target_mask.flatten().nonzero().squeeze(1)
-        s, c = (torch.stack(seq, dim=1).flatten(0, 1)[rows] for seq in (read_from, contexts))
-        readouts = self.readout(s, y.transpose(0, 1).flatten(0, 1)[rows], c)
-        return self.dropout(readouts), torch.stack(alphas, dim=1)
+        rows = mask.flatten().nonzero().squeeze(1)
+        s, c = (torch.stack(steps, dim=1).flatten(0, 1)[rows] for steps in (read_from, contexts))
+        return s, c, rows, torch.stack(alphas, dim=1)
 
-    def _read(
+    def _packed_steps(
+        self, y: Float[Tensor, "B T E"], mask: Bool[Tensor, "B T"], memory: Memory
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the same by the fast path; rows stand in the order of the packing."""
+        packing = pack(mask)
+        weights = DecoderWeights(
+            self.score.W_a, self.score.v_a, self.unit.U_gates, self.unit.U, self.unit.context
+        )
+        s, c, alpha = DecoderScan.apply(  # type: ignore[no-untyped-call]
+            self.unit.project(y.flatten(0, 1)[packing.rows]),
+            self.start(memory).s[packing.order],
+            memory.keys[packing.order],
+            memory.annotations[packing.order],
+            memory.padding[packing.order],
+            self.wiring,
+            packing.counts,
+            *weights,
+        )
+        alphas = alpha.new_zeros(*mask.shape, alpha.shape[2])
+        alphas[packing.order, : alpha.shape[1]] = alpha
+        return s, c, packing.rows, alphas
+
+    def _embed(
         self, previous: Int[Tensor, "*N"], first: Bool[Tensor, "*N 1"]
-    ) -> tuple[Float[Tensor, "*N E"], Float[Tensor, "*N 3H"]]:
-        """Return E y_{i-1} and its projection for the unit.
+    ) -> Float[Tensor, "*N E"]:
+        """Return E y_{i-1}; in the `original` wiring there is no word before the first."""
+        y: Tensor = self.dropout(self.embedding(previous))
+        return y.masked_fill(first, 0) if self.wiring.update_first else y
 
-        In the `original` wiring there is no word before the first: its embedding counts as zero
-        and the update that it would finish does not take place.
+    def _project(
+        self, y: Float[Tensor, "*N E"], first: Bool[Tensor, "*N 1"]
+    ) -> Float[Tensor, "*N 3H"]:
+        """Return the projections for the unit.
+
+        In the `original` wiring the update that the first word would finish does not take place.
         """
-        y = self.dropout(self.embedding(previous))
-        if not self.wiring.update_first:
-            return y, self.unit.project(y)
-        y = y.masked_fill(first, 0)
-        return y, self.unit.hold(self.unit.project(y), first)
+        x = self.unit.project(y)
+        return self.unit.hold(x, first) if self.wiring.update_first else x
 
     def _move(
         self, x: Float[Tensor, "R 3H"], state: DecoderState, memory: Memory

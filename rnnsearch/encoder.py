@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rnnsearch.recurrent import GatedUnit, scan
+from rnnsearch.fused import EncoderScan, pack
+from rnnsearch.recurrent import GatedUnit, plain_scan
 
 
 class Encoded(NamedTuple):
@@ -36,13 +37,35 @@ class BidirectionalEncoder(nn.Module):
         self.left_to_right = left_to_right
         self.right_to_left = right_to_left
         self.dropout = nn.Dropout(dropout)
+        self.fused = True  # false: the plain scan, which defines the result
 
     def forward(self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B S"]) -> Encoded:
         """Return the annotations of `source`, whose real positions `mask` tells."""
         x = self.dropout(self.embedding(source))
-        forward = scan(self.left_to_right, x, mask)
-        backward = scan(self.right_to_left, x, mask, reverse=True)
-        return Encoded(torch.cat([forward, backward], dim=-1), backward[:, 0])
+        if self.fused:
+            annotations = self._packed_scans(x, mask)
+        else:
+            forward = plain_scan(self.left_to_right, x, mask)
+            backward = plain_scan(self.right_to_left, x, mask, reverse=True)
+            annotations = torch.cat([forward, backward], dim=-1)
+        return Encoded(annotations, annotations[:, 0, self.left_to_right.hidden_size :])
+
+    def _packed_scans(
+        self, x: Float[Tensor, "B S E"], mask: Bool[Tensor, "B S"]
+    ) -> Float[Tensor, "B S D"]:
+        """Return the annotations, 0 at padding, by the fast path."""
+        packing = pack(mask)
+        flat = x.flatten(0, 1)
+        directions = []
+        for unit, rows in (
+            (self.left_to_right, packing.rows),
+            (self.right_to_left, packing.reversed_rows),
+        ):
+            projected = unit.project(flat[rows])
+            states = EncoderScan.apply(projected, unit.U_gates, unit.U, packing.counts)  # type: ignore[no-untyped-call]
+            padded = states.new_zeros(flat.shape[0], unit.hidden_size)
+            directions.append(padded.index_copy(0, rows, states))
+        return torch.cat(directions, dim=-1).reshape(*mask.shape, -1)
 
     def paper_symbols(self) -> dict[str, Tensor]:
         """Return views of the weights under the paper's names."""

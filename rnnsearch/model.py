@@ -24,12 +24,14 @@ SCORES = {"additive": AdditiveScore}
 class Forced(NamedTuple):
     """The network run over a known target.
 
-    `readouts` (N, L): t_i at the N real target positions, row by row.
+    `readouts` (N, L): t_i at the N real target positions, in any order.
+    `rows` (N): which of the B·T positions they are.
     `targets` (N): the ids to predict there, EOS included.
-    `alpha` (B, T, S): the attention weights.
+    `alpha` (B, T, S): the attention weights, 0 where no step was made.
     """
 
     readouts: Float[Tensor, "N L"]
+    rows: Int[Tensor, " N"]
     targets: Int[Tensor, " N"]
     alpha: Float[Tensor, "B T S"]
 
@@ -70,18 +72,19 @@ class TranslationModel(nn.Module):
     def forward(self, batch: Batch) -> Forced:
         """Return the readouts at every real target position of a batch."""
         memory = self.encode(batch.source, batch.source_mask)
-        readouts, alpha = self.decoder(batch.target_in, batch.target_mask, memory)
-        return Forced(readouts, batch.target_out[batch.target_mask], alpha)
+        unrolled = self.decoder(batch.target_in, batch.target_mask, memory)
+        targets = batch.target_out.flatten()[unrolled.rows]
+        return Forced(unrolled.readouts, unrolled.rows, targets, unrolled.alpha)
 
     def log_probabilities(
         self, batch: Batch
     ) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T S"]]:
         """Return log p of each target word (0 at padding) and the attention weights."""
-        readouts, targets, alpha = self(batch)
-        logits = self.W_o(readouts)
-        scores = torch.zeros_like(batch.target_mask, dtype=logits.dtype)
-        scores[batch.target_mask] = -functional.cross_entropy(logits, targets, reduction="none")
-        return scores, alpha
+        forced = self(batch)
+        logits = self.W_o(forced.readouts)
+        scores = torch.zeros_like(batch.target_mask, dtype=logits.dtype).flatten()
+        scores[forced.rows] = -functional.cross_entropy(logits, forced.targets, reduction="none")
+        return scores.reshape(batch.target_mask.shape), forced.alpha
 
     def paper_symbols(self) -> dict[str, Tensor]:
         """Return views of all weights under the paper's names and in its orientation.

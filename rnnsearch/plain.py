@@ -1,5 +1,6 @@
 """Configurations as plain values: built from dictionaries with every key checked, kept as YAML."""
 
+import difflib
 import os
 import types
 import typing
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 import yaml
 
 from rnnsearch.config import KINDS, TrainConfig
-from rnnsearch.errors import UserError, nearest
+from rnnsearch.errors import UserError
 
 SCHEMA_VERSION = 1
 MISSING = "???"  # how YAML marks a key that has no value yet
@@ -55,26 +56,34 @@ def known_keys(root: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 def unknown_key(key: str, root: type) -> UserError:
     """Return the error for a key that the configuration `root` does not have."""
-    if key.startswith("hydra"):
-        return UserError(f"{key}: Hydra has no such setting")
-    keys = [name for name, _ in known_keys(root) if not name.endswith(".kind")]
     group, _, leaf = key.partition(".")
     owners = _owners(group, leaf, root)
+    if key.startswith("hydra"):
+        return UserError(f"{key}: Hydra has no such setting")
     if owners:
         hint = f", it belongs to {' and '.join(owners)}"
     elif group in fields_of(TrainConfig) and group not in fields_of(root):
         hint = "; it belongs to `rnnsearch train`, and what the run was trained with counts"
-    elif same := [name for name in keys if name.rpartition(".")[2] == key]:
-        hint = f" (did you mean '{same[0]}'?)"
     else:
-        groups = {name.rpartition(".")[0] for name in keys} - {key.rpartition(".")[0]}
-        hint = nearest(key, [*keys, *sorted(groups)])
-        siblings = [name for name in keys if name.startswith(f"{group}.")]
-        if not hint and siblings:
-            hint = f", the keys are {', '.join(siblings)}"
-        elif not hint:
-            hint = f", the keys and groups are {', '.join(fields_of(root))}"
+        more = ["experiment"] if root is TrainConfig else []
+        hint = _nearest_keys(key, [*(name for name, _ in known_keys(root)), *more])
     return UserError(f"{key}: there is no such key{hint}")
+
+
+def _nearest_keys(key: str, keys: list[str]) -> str:
+    """Return the known key that is most like `key`, or else the keys that stand beside it."""
+    group, _, leaf = key.rpartition(".")
+    prefix = f"{group}." if group else ""
+    below = [
+        name.removeprefix(prefix).partition(".")[0] for name in keys if name.startswith(prefix)
+    ]
+    beside = {name: prefix + name for name in below if name != "kind"}
+    # At the root the group may have been left out.
+    leaves = {} if group else {name.rpartition(".")[2]: name for name in keys}
+    close = difflib.get_close_matches(leaf, names := leaves | beside, n=1)
+    if close:
+        return f" (did you mean '{names[close[0]]}'?)"
+    return f", the keys are {', '.join(beside.values())}"
 
 
 def _owners(group: str, leaf: str, root: type) -> list[str]:

@@ -47,6 +47,13 @@ class GatedUnit(nn.Module):
         """Return W x + b for the three sums; known inputs are projected before any time loop."""
         return functional.linear(x, self.W, self.b)
 
+    @property
+    def context(self) -> Float[Tensor, "3H D"]:
+        """C of a unit that has one."""
+        if self.C is None:
+            raise AttributeError("this unit has no context")
+        return self.C
+
     def hold(self, x: Float[Tensor, "*N 3H"], where: Bool[Tensor, "*N 1"]) -> Tensor:
         """Return projected inputs whose update gate is shut at `where`: there h' = h exactly."""
         z, rest = torch.split(x, [self.hidden_size, 2 * self.hidden_size], dim=-1)
@@ -75,7 +82,7 @@ class GatedUnit(nn.Module):
         return {name + suffix: weight.detach() for name, weight in symbols.items()}
 
 
-def scan(
+def plain_scan(
     unit: GatedUnit, x: Float[Tensor, "B S E"], mask: Bool[Tensor, "B S"], *, reverse: bool = False
 ) -> Float[Tensor, "B S H"]:
     """Return the states h_1..h_S of `unit` from h_0 = 0, read right to left if `reverse`.

@@ -99,7 +99,9 @@ class SentencePieceTokenizer:
 
     def encode(self, line: str) -> list[int]:
         """Return the ids of a line; text that looks like a mark gives ordinary ids or UNK."""
-        return self.encode_batch([line])[0]
+        # Without the threads that SentencePiece starts for a list.
+        ids: list[int] = self._processor.encode(_encodable(line))
+        return ids
 
     def encode_batch(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the ids of each line."""

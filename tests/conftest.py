@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from cases_common import TINY, succeed
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,4 +25,20 @@ def corpora() -> Path:
     folder = ROOT / os.environ.get("RNNSEARCH_CORPORA", "../shared/data")
     if not folder.is_dir():
         pytest.skip(f"no corpora at {folder}; set RNNSEARCH_CORPORA to their folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def base_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the run that the cases share; whoever changes something in it takes a copy."""
+    folder = tmp_path_factory.mktemp("runs") / "base"
+    succeed("train", *TINY, f"run_dir={folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def one_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run of one update, which has hardly learned anything."""
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    succeed("train", *TINY, "trainer.max_updates=1", f"run_dir={folder}")
     return folder

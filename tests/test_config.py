@@ -90,7 +90,9 @@ def test_defaults_train_the_demo_corpus(default: TrainConfig) -> None:
 
 
 FILES = [
-    f"data.{split}.{side}={__file__}" for split in ("train", "valid") for side in ("source", "target")
+    f"data.{split}.{side}={__file__}"
+    for split in ("train", "valid")
+    for side in ("source", "target")
 ]
 
 
@@ -135,7 +137,9 @@ def experiments() -> list[str]:
 def test_every_experiment_composes_with_every_model(
     experiment: str, model: str, tmp_path: Path
 ) -> None:
-    config = compose(f"experiment={experiment}", f"model={model}", f"data.dir={tmp_path}", "data=folder")
+    config = compose(
+        f"experiment={experiment}", f"model={model}", f"data.dir={tmp_path}", "data=folder"
+    )
     assert config.folder == Path("runs", experiment)
     assert config.model.kind == model
 
@@ -186,7 +190,10 @@ def test_a_path_in_bytes_that_the_locale_cannot_read_is_kept(config: TrainConfig
         (lambda plain: plain["model"].update(hiden_size=3), "hiden_size.*model.hidden_size"),
         (lambda plain: plain["model"].pop("bias"), "model.bias: a value is missing"),
         (lambda plain: plain.pop("model"), "model: choose one with model=NAME, of rnnsearch"),
-        (lambda plain: plain["decode"].update(beam_size="5"), "decode.beam_size=5: expected a whole"),
+        (
+            lambda plain: plain["decode"].update(beam_size="5"),
+            "decode.beam_size=5: expected a whole",
+        ),
         (lambda plain: plain["model"].update(bias=None), "model.bias=null: expected true or false"),
         (lambda plain: plain.update(trainer=3), "trainer=3: expected a group of keys"),
     ],
@@ -229,7 +236,9 @@ def test_whole_numbers_serve_as_numbers_but_not_the_reverse(config: TrainConfig)
     minutes = build(TrainConfig, values, root=TrainConfig).trainer.max_minutes
     assert isinstance(minutes, float)
     values["trainer"]["max_updates"] = 3.0
-    with pytest.raises(UserError, match=r"trainer\.max_updates=3\.0: expected a whole number or null"):
+    with pytest.raises(
+        UserError, match=r"trainer\.max_updates=3\.0: expected a whole number or null"
+    ):
         build(TrainConfig, values, root=TrainConfig)
 
 
@@ -243,7 +252,11 @@ def test_whole_numbers_serve_as_numbers_but_not_the_reverse(config: TrainConfig)
         ("optimizer.eps", TrainConfig, "optimizer=adam and optimizer=adamw and optimizer=adadelta"),
         ("model.hidden_size", TranslateConfig, "it belongs to `rnnsearch train`"),
         ("tokenizer.zzz", TrainConfig, "the keys are tokenizer.vocab_size"),
-        ("zzz", TrainConfig, "the keys and groups are run_dir, name"),
+        ("zzz", TrainConfig, "the keys are run_dir, name"),
+        ("max_update", TrainConfig, "did you mean 'trainer.max_updates'"),
+        ("modle", TrainConfig, "did you mean 'model'"),
+        ("experimnt", TrainConfig, "did you mean 'experiment'"),
+        ("optimizer.learnig_rate", TrainConfig, "the keys are optimizer.lr"),
         ("data.tran", TrainConfig, "did you mean 'data.train'"),
         ("hydra.zzz", TrainConfig, "Hydra has no such setting"),
     ],
@@ -309,7 +322,11 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
         ("data.test", SplitConfig(None, "b"), "data.test.source is null, but data.test.target"),
         ("data.kind", "folder", "data.dir is null, but data=folder needs the folder"),
         ("data.kind", "files", "data.train.source and data.train.target are null"),
-        ("trainer.max_minutes", None, "trainer.max_updates, trainer.max_epochs and trainer.max_min"),
+        (
+            "trainer.max_minutes",
+            None,
+            "trainer.max_updates, trainer.max_epochs and trainer.max_min",
+        ),
         ("trainer.batch_sentences", None, "trainer.batch_sentences and trainer.batch_tokens are"),
         ("trainer.accumulate", 81, "trainer.accumulate=81 cuts .* trainer.batch_sentences=80"),
         ("decode.max_length_ratio", None, "decode.max_length and decode.max_length_ratio are both"),
@@ -342,7 +359,9 @@ def test_a_wrong_value_of_another_choice_is_refused(
         validate(config)
 
 
-@pytest.mark.parametrize("key", [key for key, hint in known_keys(TrainConfig) if hint == str | None])
+@pytest.mark.parametrize(
+    "key", [key for key, hint in known_keys(TrainConfig) if hint == str | None]
+)
 def test_none_typed_for_null_is_refused(config: TrainConfig, key: str) -> None:
     change(config, key, "None")
     with pytest.raises(UserError, match=rf"{key}=None.*{key}=null"):
@@ -401,9 +420,7 @@ def fake_torch(monkeypatch: pytest.MonkeyPatch, *, devices: int) -> None:
     monkeypatch.setitem(sys.modules, "torch", torch)
 
 
-def test_cuda_without_one_is_refused(
-    monkeypatch: pytest.MonkeyPatch, config: TrainConfig
-) -> None:
+def test_cuda_without_one_is_refused(monkeypatch: pytest.MonkeyPatch, config: TrainConfig) -> None:
     fake_torch(monkeypatch, devices=0)
     config.device = "cuda"
     with pytest.raises(UserError, match="device=cuda: no CUDA device was found; use device=auto"):

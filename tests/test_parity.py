@@ -225,15 +225,19 @@ def test_step_takes_several_hypotheses_a_sentence(wiring: str) -> None:
 
 
 def test_forward_gives_a_readout_for_each_real_position() -> None:
-    """`Forced` holds Σ (n + 1) rows, in the order of the batch, with their targets."""
+    """`Forced` holds Σ (n + 1) rows with the positions they stand for and their targets."""
     model = random_model()
     batch = collate(SOURCES, TARGETS)
     with torch.no_grad():
         result = model(batch)
         log_p = functional.log_softmax(model.W_o(result.readouts), dim=-1)
-    assert result.targets.tolist() == [y for target in TARGETS for y in [*target, EOS]]
+    real = batch.target_mask.flatten().nonzero()[:, 0]
+    assert sorted(result.rows.tolist()) == real.tolist()
+    by_position = result.targets[result.rows.argsort()]
+    assert by_position.tolist() == [y for target in TARGETS for y in [*target, EOS]]
     scores, _ = forced(model, batch)
-    assert_equal(log_p.gather(1, result.targets[:, None])[:, 0], scores[batch.target_mask])
+    found = log_p.gather(1, result.targets[:, None])[:, 0]
+    assert_equal(found[result.rows.argsort()], scores[batch.target_mask])
     assert not scores[~batch.target_mask].any()
 
 

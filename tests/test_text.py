@@ -97,7 +97,9 @@ def test_blank_text_trains_no_tokenizer(text):
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_the_same_text_gives_the_same_model_bit_for_bit(kind):
-    first, second = (train(iter(lines("base.train.fr")), [], kind=kind, joint=True)[0] for _ in "12")
+    first, second = (
+        train(iter(lines("base.train.fr")), [], kind=kind, joint=True)[0] for _ in "12"
+    )
     assert isinstance(first.source, SentencePieceTokenizer)
     assert first.source.model == second.source.model
     assert first.source.fingerprint == second.source.fingerprint

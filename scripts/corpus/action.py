@@ -22,7 +22,7 @@ TENSES = {
 PLANNED = ("near", "can", "must", "should", "control")
 INTENTIONS = ("must", "should", "control")
 ANIMALS = frozenset(noun.english for noun in nouns_of("animal transport"))
-FOOD = ("fruit", "vegetable", "beans", "dish", "staple", "drink")
+FOOD = ("fruit", "vegetable", "legume", "dish", "staple", "drink")
 ROLES = ("there", "stay", "home", "goal", "source", "origin")
 TIMES = {
     "progressive": times.NOW,
@@ -32,6 +32,9 @@ TIMES = {
     "must": times.SOON,
     "can": times.SOON,
 }
+FAR = {"past": times.LONG_AGO, "future": times.LATER, "near": times.LATER}
+# Things done seldom enough to be dated by the year.
+LARGE = ("visit", "sell", "paint", "build", "see", "lend", "show")
 HOURS = ("six", "seven", "eight", "nine", "ten", "eleven")
 
 
@@ -43,6 +46,7 @@ class Action:
     verb: Verb
     tense: str
     crowded: bool = False
+    negated: bool = False
 
 
 def possible(
@@ -59,7 +63,9 @@ def possible(
         return False
     if tense in ("progressive", "imperfect") and "noprog" in flags:
         return False
-    if tense in PLANNED and "mishap" in flags:
+    if tense in INTENTIONS and "now" in flags:
+        return False
+    if tense in (*PLANNED, "future") and "mishap" in flags:
         return False
     if compound(verb, tense) and verb.etre and agreement.gender is None:
         return False
@@ -88,15 +94,16 @@ def anchored(phrase: Phrase, verb: Word) -> Phrase:
 def make(draw: Draw, subject: Nominal, verb: Verb, form: Form, complement: Object) -> Clause:
     """Return the clause: verb group, infinitive if the tense has one, object."""
     agreement, clitics = subject.agreement, complement.clitics
+    form = replace(form, preceding=form.preceding or complement.before)
     if form.tense in SIMPLE:
         group, lower = simple(verb, agreement, form, clitics), Phrase()
     elif form.tense in HELPERS:
         group, lower = helper(verb, agreement, form, clitics)
     else:
-        control = draw.even(CONTROLS)
-        tense = draw.weighted({"present": 3, "progressive": 2, "past": 3})
-        if tense != "present" and not possible(control, agreement, tense):
-            tense = "past"
+        control = draw.even([c for c in CONTROLS if "habit" in verb.flags or "habit" not in c.flags])
+        tense = draw.pick(
+            [t for t in ("present", "progressive", "past") if possible(control, agreement, t)]
+        )
         form = replace(form, tense=tense)
         group, lower = controlled(control, verb, agreement, form, clitics)
     return Clause(subject, group, lower + anchored(complement.phrase, group.head))
@@ -120,11 +127,17 @@ def time(draw: Draw, action: Action, chance: float = 0.45) -> Phrase | None:
         return clock(draw)
     if flags & {"untimed", "stative"} or not draw.chance(chance):
         return None
-    if tense == "past" and "last" in flags and draw.chance(0.4):
+    if tense == "past" and "last" in flags and not action.negated and draw.chance(0.4):
         return fixed(*draw.even(rows(times.LASTING)))
     if tense == "present":
         return fixed(*draw.even(rows(times.HABIT))) if "habit" in flags else None
-    return fixed(*draw.even(rows(TIMES[tense]))) if tense in TIMES else None
+    if tense not in TIMES:
+        return None
+    far = "abroad" in flags or action.verb in MOTIONS or action.verb.english in LARGE
+    entries = rows(TIMES[tense])
+    if far and tense in FAR:
+        entries += rows(FAR[tense])
+    return fixed(*draw.even(entries))
 
 
 def clock(draw: Draw) -> Phrase:
@@ -163,7 +176,7 @@ def complement(draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense
         if to.clitics:
             return Object(to.phrase + found.phrase, to.clitics, found.noun)
         return Object(found.phrase + to.phrase, [], found.noun)
-    return Object(found.phrase + place(draw, verb), found.clitics, found.noun)
+    return replace(found, phrase=found.phrase + place(draw, verb))
 
 
 def act(
@@ -179,18 +192,19 @@ def act(
     verb = verb or verb_for(draw, subject.kind)
     tense = tense or tense_for(draw, verb, subject)
     if negation is None:
-        negation = _negation(draw, tense, question=question)
+        negation = _negation(draw, verb, tense, question=question)
     adverb = _adverb(draw, verb, tense) if not negation and not question else None
     form = Form(tense, negation=negation, adverb=adverb, question=question)
     found = complement(draw, verb, subject, negated=bool(negation), tense=tense)
     clause = make(draw, subject, verb, form, found)
     # A second adverbial of time after "often" or "never" would crowd the sentence.
-    return Action(clause, verb, tense, crowded=adverb is not None or negation == "never")
+    crowded = adverb is not None or negation == "never"
+    return Action(clause, verb, tense, crowded=crowded, negated=bool(negation))
 
 
-def _negation(draw: Draw, tense: str, *, question: bool) -> str:
-    if question or tense == "just":
-        return ""
+def _negation(draw: Draw, verb: Verb, tense: str, *, question: bool) -> str:
+    if question or tense == "just" or "generic" in verb.flags:
+        return "not" if verb.english == "like" and draw.chance(0.2) else ""
     never = 3 if tense in ("present", "perfect") else 0
     return draw.weighted({"": 82, "not": 15, "never": never})
 

@@ -7,60 +7,63 @@ from typing import NamedTuple
 from . import french
 from .nouns import nouns_of, rows
 
-# english | french masculine, feminine, before a vowel | position | nouns it fits, less -nouns.
-# Position: pre or post the French noun; pred only after "to be". `en bois` never changes.
+# english | french masculine, feminine, before a vowel | position | kind | nouns it fits, less -nouns
+# Position: pre or post the French noun; pred only after "to be", pre! never there. The kind gives
+# the order in English: a dirty old shirt, a small black dog.
 ADJECTIVES = """
-big | grand grande | pre | dog horse vehicle vessel house garden kitchen table bed plate hotel school
-small | petit petite | pre | youth pet farm vehicle vessel house restaurant hotel garden table
-old | vieux vieille vieil | pre | adult pet vehicle wearable text furniture building device actor
-young | jeune | pre | man woman worker tourists
-new | nouveau nouvelle nouvel | pre | vehicle garment text device instrument hotel school hospital
-beautiful | beau belle bel | pre | horse bird cat garment house church castle flower garden piano
-pretty | joli jolie | pre | girl dress skirt scarf flower house cup village lamp photo bird basket
-good | bon bonne | pre | apple orange pear strawberry dish staple wine beer restaurant hotel novel
-long | long longue | pre | letter dress street novel bridge coat skirt scarf
-fat | gros grosse | pre | pet cow duck hen mouse hedgehog
-red | rouge | post | wearable vehicle vessel cup pencil umbrella flower ball door lamp
-blue | bleu bleue | post | wearable vehicle vessel cup pencil umbrella ball door lamp bird
-green | vert verte | post | wearable vehicle vessel cup pencil umbrella ball door apple
-white | blanc blanche | post | wearable vehicle cat rabbit bird horse cup flower house hen duck
-black | noir noire | post | wearable vehicle cat dog horse cow umbrella bag suitcase hen
-yellow | jaune | post | wearable flower car ball pencil umbrella cup bird
-grey | gris grise | post | wearable cat mouse car donkey lorry suitcase rabbit
-brown | marron | post | wearable bag suitcase box armchair
-Italian | italien italienne | post | man woman worker tourists students car wine cheese novel
-French | français française | post | man woman worker tourists students wine cheese text
-English | anglais anglaise | post | man woman worker tourists students text tea car
-German | allemand allemande | post | man woman worker tourists students car beer lorry novel
-wooden | en bois | post | chair table bed box spoon door bridge boat
-happy | heureux heureuse | post | person
-sad | triste | post | person
-rich | riche | post | adult kin tourists actor actress
-famous | célèbre | post | actor actress museum castle novel restaurant
-kind | gentil gentille | pred | person
-strong | fort forte | post | horse man fireman donkey coffee
-intelligent | intelligent intelligente | post | person dog
-tired | fatigué fatiguée | pred | person pet horse donkey
-sick | malade | pred | person pet farm
-ready | prêt prête | pred | person cake soup dish
-tall | grand grande | pred | person
-busy | occupé occupée | pred | adult kin worker
-expensive | cher chère | post | garment shoes boots vehicle device instrument wine hotel restaurant
-modern | moderne | post | house hotel hospital library theatre kitchen car computer
-clean | propre | post | wearable cup plate glass vehicle room beach street hotel hospital -garden
-dirty | sale | post | wearable tableware vehicle kitchen window street bathroom
-heavy | lourd lourde | post | vessel table armchair wardrobe desk
-empty | vide | post | vessel cup glass plate church house street wardrobe
-broken | cassé cassée | post | device cup plate glass chair window umbrella guitar violin
-interesting | intéressant intéressante | post | text museum castle -postcard
-hot | chaud chaude | post | tea coffee milk water soup bread meat pancake
-cold | froid froide | post | water milk soup meat beer orange_juice rice tea coffee
-fresh | frais fraîche | post | bread fish milk egg cheese strawberry tomato
-delicious | délicieux délicieuse | post | fruit dish staple
-comfortable | confortable | post | bed chair armchair shoes boots car hotel train
-quiet | calme | post | street village hotel park library
-closed | fermé fermée | pred | opening museum bakery market library church restaurant
+big | grand grande | pre | size | dog horse vehicle vessel house garden kitchen table bed plate hotel school
+small | petit petite | pre | size | youth pet vehicle vessel house restaurant hotel garden table
+old | vieux vieille vieil | pre | age | adult pet vehicle wearable text furniture building device actor
+young | jeune | pre | age | man woman worker tourists
+new | nouveau nouvelle nouvel | pre! | age | vehicle garment text device instrument hotel school hospital
+beautiful | beau belle bel | pre | opinion | horse bird cat garment house church castle flower garden piano
+pretty | joli jolie | pre | opinion | girl dress skirt scarf flower house cup village lamp photo bird basket
+good | bon bonne | pre | opinion | apple orange pear strawberry dish staple wine beer restaurant hotel novel
+long | long longue | pre | size | letter dress street novel bridge coat skirt scarf
+fat | gros grosse | pre | size | pet cow duck hen mouse hedgehog
+red | rouge | post | colour | wearable vehicle vessel cup pencil umbrella flower ball door lamp
+blue | bleu bleue | post | colour | wearable vehicle vessel cup pencil umbrella ball door lamp bird
+green | vert verte | post | colour | wearable vehicle vessel cup pencil umbrella ball door apple
+white | blanc blanche | post | colour | wearable vehicle cat rabbit bird horse cup flower house hen duck
+black | noir noire | post | colour | wearable vehicle cat dog horse cow umbrella bag suitcase hen
+yellow | jaune | post | colour | wearable flower car ball pencil umbrella cup bird
+grey | gris grise | post | colour | wearable cat mouse car donkey lorry suitcase rabbit
+brown | marron | post | colour | wearable bag suitcase box armchair
+Italian | italien italienne | post | origin | man woman worker tourists students car wine cheese novel
+French | français française | post | origin | man woman worker tourists students wine cheese book newspaper
+English | anglais anglaise | post | origin | man woman worker tourists students book newspaper novel tea car
+German | allemand allemande | post | origin | man woman worker tourists students car beer lorry novel
+wooden | en bois | post | material | chair table bed box spoon door bridge boat
+happy | heureux heureuse | post | opinion | person
+sad | triste | post | opinion | person
+rich | riche | post | opinion | adult kin tourists actor actress
+famous | célèbre | post | opinion | actor actress museum castle novel restaurant
+kind | gentil gentille | pred | opinion | person
+strong | fort forte | post | opinion | horse man fireman donkey coffee
+intelligent | intelligent intelligente | post | opinion | person dog
+tired | fatigué fatiguée | pred | state | person pet horse donkey
+sick | malade | pred | state | person pet livestock
+ready | prêt prête | pred | state | person cake soup dish
+tall | grand grande | pred | size | person
+busy | occupé occupée | pred | state | adult kin worker
+expensive | cher chère | post | opinion | garment shoes boots vehicle device instrument wine hotel restaurant
+modern | moderne | post | age | house hotel hospital library theatre kitchen car computer
+clean | propre | post | state | wearable cup plate glass vehicle room beach street -garden
+dirty | sale | post | state | wearable tableware vehicle kitchen window street bathroom
+heavy | lourd lourde | post | state | vessel table armchair wardrobe desk
+empty | vide | post | state | vessel cup glass plate church house street wardrobe
+broken | cassé cassée | post | state | device cup plate glass chair window umbrella guitar violin
+interesting | intéressant intéressante | post | opinion | text museum castle -postcard
+hot | chaud chaude | post | state | tea coffee milk water soup bread meat pancake
+cold | froid froide | post | state | water milk soup meat beer orange_juice rice tea coffee
+fresh | frais fraîche | post | state | bread fish milk egg cheese strawberry tomato
+delicious | délicieux délicieuse | post | opinion | fruit dish staple
+comfortable | confortable | post | opinion | bed chair armchair shoes boots car hotel train
+quiet | calme | post | opinion | street village hotel park library
+closed | fermé fermée | pred | state | opening museum bakery market library church restaurant
 """
+
+KINDS = ("opinion", "size", "state", "age", "colour", "origin", "material")
 
 
 class Adjective(NamedTuple):
@@ -71,6 +74,8 @@ class Adjective(NamedTuple):
     feminine: str
     before_vowel: str | None
     position: str
+    attributive: bool
+    rank: int
     nouns: frozenset[str]
 
     def form(self, gender: str, *, many: bool) -> str:
@@ -88,7 +93,7 @@ class Adjective(NamedTuple):
 
 def _adjectives() -> list[Adjective]:
     adjectives = []
-    for name, forms, position, nouns in rows(ADJECTIVES):
+    for name, forms, position, kind, nouns in rows(ADJECTIVES):
         split = [forms] if name == "wooden" else forms.split()
         adjectives.append(
             Adjective(
@@ -96,7 +101,9 @@ def _adjectives() -> list[Adjective]:
                 split[0],
                 split[min(1, len(split) - 1)],
                 split[2] if len(split) > 2 else None,
-                position,
+                position.removesuffix("!"),
+                position.endswith("!"),
+                KINDS.index(kind),
                 frozenset(noun.english for noun in nouns_of(nouns)),
             )
         )

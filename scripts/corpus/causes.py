@@ -7,27 +7,48 @@ from .action import act, make, possible
 from .clause import animal, subject, two
 from .draw import Draw
 from .group import Form
-from .nominal import Nominal, again
+from .nominal import Nominal, again, noun_phrase
 from .nouns import NOUN, rows
 from .objects import Object
 from .phrase import Phrase, comma, fixed
+from .place import at
 from .times import NUMBERS, SOON
-from .verbs import BY_NAME, INTRANSITIVES, TRANSITIVES, Verb
+from .verbs import BY_NAME, INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
 
 BECAUSE = ("because", "parce:0 que:0")
 # Tense of an action, tense of the state that explains it.
 REASON_TENSES = {"progressive": "present", "near": "present", "past": "past"}
-# The weather | what one does, * what one does not do.
-WEATHER_CAUSES = """
-it is raining, it is snowing, it is cold | stay at home, hurry, go home, *go out, *play football, *play tennis, *swim, *take a walk, take taxi, take bus
-it is hot | swim, rest, go out, *run, *work, *play football, drink water, drink orange juice
-"""  # noqa: E501
-PAST_WEATHER = {
-    "it is raining": "it was raining",
-    "it is snowing": "it was snowing",
-    "it is cold": "it was cold",
-    "it is hot": "it was hot",
-}
+# The weather, present, past and after "if" | what one does then, * what one does not do. A deed
+# is an intransitive verb, or a verb with its noun.
+_BAD = "stay at home, hurry, go home, watch television, play cards, take:taxi, take:bus, read:book, "\
+    "prepare:soup, drink:tea, *go out, *play football, *play tennis, *swim, *take a walk"
+_COLD = "stay at home, go home, wear:coat, wear:gloves, wear:scarf, drink:tea, drink:coffee, "\
+    "prepare:soup, *swim, *go out, *take a walk"
+_HOT = "swim, rest, sleep, wear:hat, drink:water, drink:orange juice, go:beach, go:swimming pool, "\
+    "*run, *work, *play football, *cook"
+_NICE = "swim, go out, take a walk, play football, play tennis, go:beach, go:park, go:market, "\
+    "have lunch, take:bicycle, clean:car, paint:house, *stay at home, *watch television"
+WEATHER_DEEDS = (
+    ("it is raining", "it was raining", "it rains", _BAD),
+    ("it is snowing", "it was snowing", "it snows", _BAD),
+    ("it is cold", "it was cold", "it is cold", _COLD),
+    ("it is hot", "it was hot", "it is hot", _HOT),
+    ("the weather is nice", "the weather was nice", "the weather is nice", _NICE),
+)
+# The weather | how one feels.
+WEATHER_STATES = (
+    ("it rains", ("sad", "sleepy", "late")),
+    ("it snows", ("cold", "happy", "late")),
+    ("it is cold", ("cold", "sick")),
+    ("it is hot", ("thirsty", "tired", "sleepy", "hot")),
+    ("the weather is nice", ("happy",)),
+)
+INTENDED = (
+    "eat", "drink", "read", "prepare", "buy", "clean", "wash", "repair", "help", "visit", "call",
+    "phone", "talk to", "thank", "have lunch", "have dinner", "go shopping", "play football",
+    "play cards", "play tennis", "watch television", "listen to music", "take a walk", "dance",
+    "sing", "go out", "work", "cook", "play", "open", "take a shower", "leave",
+)  # fmt: skip
 CONDITION_VERBS = ("come back", "arrive", "leave", "stay at home", "go home")
 HOURS = ("six", "seven", "eight", "nine", "ten", "eleven")
 
@@ -79,27 +100,40 @@ def appetite(draw: Draw) -> Phrase:
     return explain(draw, who, verb, Form(tense), Object(what.phrase), reason)
 
 
+def deed(draw: Draw, who: Nominal, text: str) -> tuple[Verb, Object] | None:
+    """Return the verb and the object of a deed, or None if the subject cannot do it."""
+    name, _, noun = text.removeprefix("*").partition(":")
+    if not noun:
+        verb, found = BY_NAME[name], Object()
+    elif name == "go":
+        verb, found = next(v for v in MOTIONS if v.english == "go"), Object(at(draw, noun, "goal"))
+    else:
+        thing = NOUN[noun]
+        verbs = [v for v in TRANSITIVES if v.english == name and thing in v.objects]
+        verb = verbs[0]
+        owned = thing.category in ("garment", "pair", "vehicle", "room", "building")
+        determiner = "some" if thing.mass else (objects.owner(draw, who) if owned else "a")
+        many = thing.category == "garment" and who.agreement.many
+        what = noun_phrase(draw, thing, determiner=determiner, plural=many, adjectives=0.0)
+        found = Object(what.phrase)
+    return (verb, found) if who.kind in verb.subjects else None
+
+
 def weather_cause(draw: Draw) -> Phrase:
     """Return what somebody does, or does not do, because of the weather."""
-    skies, deeds = (cell.split(", ") for cell in draw.pick(rows(WEATHER_CAUSES)))
-    sky, deed = draw.even(skies), draw.even(deeds)
-    who = subject(draw)
-    name, _, thing = deed.removeprefix("*").partition(" ")
-    if name in ("take", "drink") and deed not in ("take a walk", "*take a walk"):
-        verb = next(v for v in TRANSITIVES if v.english == name and who.kind in v.subjects)
-        determiner = "a" if name == "take" else "some"
-        what = objects.noun_phrase(draw, NOUN[thing], determiner=determiner, adjectives=0.0)
-        complement = Object(what.phrase)
-    else:
-        verb, complement = BY_NAME[deed.removeprefix("*")], Object()
-    negation = "not" if deed.startswith("*") else ""
-    tenses = [t for t in REASON_TENSES if possible(verb, who.agreement, t)]
+    now, then, _, deeds = draw.pick(WEATHER_DEEDS)
+    text, who = draw.even(deeds.split(", ")), subject(draw)
+    done = deed(draw, who, text)
+    if done is None:
+        return weather_cause(draw)
+    negation = "not" if text.startswith("*") else ""
+    tenses = [t for t in REASON_TENSES if possible(done[0], who.agreement, t)]
     tenses = [t for t in tenses if not (negation and t == "near")]
-    if not tenses or who.kind not in verb.subjects:
+    if not tenses:
         return weather_cause(draw)
     tense = draw.pick(tenses)
-    cause = states.weather(PAST_WEATHER[sky] if tense == "past" else sky)
-    main = make(draw, who, verb, Form(tense, negation=negation), complement).statement()
+    cause = states.weather(then if tense == "past" else now)
+    main = make(draw, who, done[0], Form(tense, negation=negation), done[1]).statement()
     if draw.chance(0.65):
         return main + fixed(*BECAUSE) + cause
     return comma(cause) + fixed("so", "donc") + main
@@ -112,16 +146,22 @@ def joined(draw: Draw, main: Phrase, sub: Phrase) -> Phrase:
 
 def condition(draw: Draw) -> Phrase:
     """Return "if it rains tomorrow, ..." with a future in the main clause."""
-    if draw.chance(0.65):
-        sub = states.weather(draw.even(states.CONDITIONS))
-        who = subject(draw)
-        if draw.chance(0.5):
-            sub += fixed(*draw.pick(rows(SOON)))
-    else:
+    if draw.chance(0.35):
         first, who = two(draw)
-        named = [BY_NAME[name] for name in CONDITION_VERBS]
-        sub = make(draw, first, draw.even(named), Form("present"), Object()).statement()
-    return joined(draw, intention(draw, who), fixed("if", "si") + sub)
+        verb = BY_NAME[draw.pick(CONDITION_VERBS)]
+        sub = make(draw, first, verb, Form("present"), Object()).statement()
+        return joined(draw, intention(draw, who), fixed("if", "si") + sub)
+    *_, sky, deeds = draw.pick(WEATHER_DEEDS)
+    text, who = draw.even(deeds.split(", ")), subject(draw)
+    done = deed(draw, who, text)
+    if done is None:
+        return condition(draw)
+    form = Form("future", negation="not" if text.startswith("*") else "")
+    main = make(draw, who, done[0], form, done[1]).statement()
+    sub = states.weather(sky)
+    if draw.chance(0.5):
+        sub += fixed(*draw.pick(rows(SOON)))
+    return joined(draw, main, fixed("if", "si") + sub)
 
 
 def intention(draw: Draw, who: Nominal) -> Phrase:
@@ -130,8 +170,7 @@ def intention(draw: Draw, who: Nominal) -> Phrase:
         verb
         for verb in (*TRANSITIVES, *INTRANSITIVES)
         if who.kind in verb.subjects
-        and not verb.flags & {"noprog", "stative", "mishap"}
-        and verb.english not in ("come back", "arrive", "wake up", "answer", "cry")
+        and verb.english in INTENDED
     ]
     return act(draw, who, verb=draw.even(verbs), tense="future").clause.statement()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import states
 from .action import act, make, possible
-from .causes import intention, joined
+from .causes import WEATHER_STATES, intention, joined
 from .clause import Clause, subject, two
 from .draw import Draw
 from .group import Form
@@ -12,7 +12,7 @@ from .nominal import Nominal, again
 from .nouns import rows
 from .objects import Object
 from .phrase import Phrase, comma, fixed
-from .verbs import BY_NAME, INTRANSITIVES, TRANSITIVES, make_verb
+from .verbs import BY_NAME, INTRANSITIVES, MOTIONS, TRANSITIVES, make_verb
 
 # Verbs whose subject reports something: English | French | flags
 REPORTS = """
@@ -26,7 +26,9 @@ REPORT_VERBS = tuple(
     make_verb([source, target, "person", "", "", flags]) for source, target, flags in rows(REPORTS)
 )
 SUDDEN = ("arrive", "come back", "leave", "go out", "fall", "get up", "wake up", "go home")
-ARRIVALS = ("arrive", "come back", "leave", "get up", "go home")
+ARRIVALS = ("arrive", "come back", "leave", "go home")
+HOPED = ("visit", "meet", "buy", "find", "see", "come back", "rest", "arrive", "return", "go",
+         "stay at home", "swim", "dance", "have", "help", "phone", "write", "answer")  # fmt: skip
 STATES = (*states.STATE_VERBS, "tired", "sick", "happy", "sad", "busy")
 
 
@@ -60,9 +62,12 @@ def habit(draw: Draw) -> Phrase:
     """Return "when it rains, ..." or "when Paul is tired, he ..."."""
     who = subject(draw)
     if draw.chance(0.4):
-        names = [n for n in STATES if n not in ("late", "right", "wrong") and states.can_be(who, n)]
+        sky, names = draw.pick(WEATHER_STATES)
+        names = tuple(name for name in names if states.can_be(who, name))
+        if not names:
+            return habit(draw)
         state = states.be_in_state(who, draw.even(names), Form("present")).statement()
-        return joined(draw, state, fixed("when", "quand") + states.weather(draw.even(states.CONDITIONS)))
+        return joined(draw, state, fixed("when", "quand") + states.weather(sky))
     names, actions = draw.pick(states.CAUSES)
     reason, verb = draw.even(names), BY_NAME[draw.even(actions)]
     if who.kind not in verb.subjects or not states.can_be(who, reason):
@@ -85,7 +90,7 @@ def report(draw: Draw) -> Phrase:
     verb = draw.even(REPORT_VERBS)
     past = draw.chance(0.35) and verb.english not in ("hope", "believe")
     opening = make(draw, who, verb, Form("past" if past else "present"), Object()).statement()
-    if draw.chance(0.3):
+    if draw.chance(0.3) and verb.english != "know":
         other = again(who)
     return opening + fixed("that", "que") + content(draw, other, verb.english, past=past)
 
@@ -93,12 +98,16 @@ def report(draw: Draw) -> Phrase:
 def content(draw: Draw, who: Nominal, verb: str, *, past: bool) -> Phrase:
     """Return the reported clause."""
     if past or draw.chance(0.3):
-        names = [name for name in STATES if states.can_be(who, name)]
+        hoped = ("happy", "ready", "right", "on holiday")
+        names = [n for n in (hoped if verb == "hope" else STATES) if states.can_be(who, n)]
         tense = "past" if past else ("future" if verb == "hope" else "present")
         return states.be_in_state(who, draw.even(names), Form(tense)).statement()
     if verb == "hope":
-        return intention(draw, who)
-    inner = draw.even([v for v in (*TRANSITIVES, *INTRANSITIVES) if who.kind in v.subjects])
+        verbs = [v for v in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS)
+                 if v.english in HOPED and who.kind in v.subjects]
+        return act(draw, who, verb=draw.even(verbs), tense="future", negation="").clause.statement()
+    verbs = [v for v in (*TRANSITIVES, *INTRANSITIVES) if who.kind in v.subjects]
+    inner = draw.even([v for v in verbs if not (who.pronoun and "stative" in v.flags)])
     tenses = ("present", "past", "future", "progressive", "near")
     tense = draw.pick([t for t in tenses if possible(inner, who.agreement, t)])
     return act(draw, who, verb=inner, tense=tense, negation="").clause.statement()

@@ -159,18 +159,28 @@ def _before(adjective: Adjective, word: Word, noun: Noun, *, plural: bool) -> li
     return tokens
 
 
-def _choose_adjectives(draw: Draw, noun: Noun, chance: float) -> list[Adjective]:
+def _choose_adjectives(
+    draw: Draw, noun: Noun, chance: float, barred: frozenset[str]
+) -> list[Adjective]:
     if noun.category == "kin":
         return []
     chosen = []
     for position in ("pre", "post"):
-        fitting = [a for a in ADJECTIVE if a.position == position and noun.english in a.nouns]
+        fitting = [
+            adjective
+            for adjective in ADJECTIVE
+            if adjective.position == position
+            and noun.english in adjective.nouns
+            and adjective.english not in barred
+        ]
         if fitting and draw.chance(chance):
             chosen.append(draw.even(fitting))
     return chosen
 
 
-def _determiner(kind: str, noun: Noun, head: Word, *, plural: bool, preposed: bool) -> Phrase:
+def _determiner(
+    kind: str, noun: Noun, head: Word, *, plural: bool, preposed: bool, after_de: bool
+) -> Phrase:
     """Return the determiner; `head` carries French articles that English does not have."""
     le = "les" if plural else ("la" if noun.gender == "f" else "le")
     if kind == "bare":
@@ -178,6 +188,8 @@ def _determiner(kind: str, noun: Noun, head: Word, *, plural: bool, preposed: bo
     if kind in ("no", "any"):
         word = Word({"no": "no", "any": "any"}[kind])
         return Phrase([word], [token("de", word)])
+    if kind == "some" and after_de:
+        return Phrase([Word("some")])
     if kind == "some":
         word = Word("some")
         if plural:
@@ -212,16 +224,23 @@ def noun_phrase(
     possessor: Nominal | None = None,
     adjectives: float = 0.3,
     negated: bool = False,
+    barred: frozenset[str] = frozenset(),
+    after_de: bool = False,
 ) -> Nominal:
     """Return a noun phrase of the third person.
+
+    `adjectives` is the chance of one before and of one after the French noun, `barred` names
+    those that make no sense here. After the preposition "de" French drops the partitive
+    ("besoin de pain"): `after_de`.
 
     `possessor` makes "Paul's dog", whatever the determiner. `negated` turns the indefinite
     article into "de" ("does not have a car", "n'a pas de voiture").
     """
     plural = plural or noun.plural_only
     words = [Word(text) for text in (noun.english_plural if plural else noun.english).split()]
-    chosen = _choose_adjectives(draw, noun, adjectives)
+    chosen = _choose_adjectives(draw, noun, adjectives, barred)
     described = [Word(adjective.english) for adjective in chosen]
+    ranked = sorted(zip(chosen, described, strict=True), key=lambda both: both[0].rank)
     before: list[Token] = []
     after: list[Token] = []
     for adjective, word in zip(chosen, described, strict=True):
@@ -234,13 +253,13 @@ def noun_phrase(
         after += owner
     else:
         lead = _determiner(
-            determiner, noun, words[-1], plural=plural, preposed=bool(before)
+            determiner, noun, words[-1], plural=plural, preposed=bool(before), after_de=after_de
         )
         if negated and determiner == "a":
             lead = Phrase(lead.english, [token("de", lead.english[0])])
     core = link(words, noun.french_plural if plural else noun.french)
     phrase = Phrase(
-        lead.english + described + words, lead.french + before + core + after
+        lead.english + [word for _, word in ranked] + words, lead.french + before + core + after
     )
     return Nominal(
         phrase,

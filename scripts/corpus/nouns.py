@@ -57,7 +57,7 @@ dog | chien | m
 cat | chat | m
 rabbit | lapin | m
 bird | oiseau | m
-[farm]
+[livestock]
 horse | cheval | m
 cow | vache | f
 goat | chèvre | f
@@ -81,7 +81,7 @@ strawberry | fraise | f
 potato/potatoes | pomme de terre/pommes de terre | f
 carrot | carotte | f
 onion | oignon | m
-[beans plural]
+[legume plural]
 beans/beans | *haricots/*haricots | m
 mushrooms/mushrooms | champignons/champignons | m
 [dish]
@@ -214,8 +214,8 @@ bridge | pont | m
 # A category that stands for several.
 GROUPS = {
     "person": "adult youth worker group kin",
-    "animal": "pet farm wild",
-    "food": "fruit vegetable beans dish staple",
+    "animal": "pet livestock wild",
+    "food": "fruit vegetable legume dish staple",
     "wearable": "garment pair",
     "thing": "wearable text vessel tableware furniture device instrument item vehicle",
     "place": "building room outdoors",
@@ -265,6 +265,8 @@ def _nouns() -> dict[str, Noun]:
 
 
 NOUN = _nouns()
+if clash := {noun.category for noun in NOUN.values()} & {*NOUN}:
+    raise ValueError(f"a category and a noun share a name: {clash}")
 
 
 @cache

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 
 from . import times
 from .draw import Draw
-from .nominal import Nominal, name, noun_phrase
+from .nominal import Agreement, Nominal, name, noun_phrase
 from .nouns import Noun, nouns_of
 from .phrase import Phrase, Token, Word, clitic, fixed, token
 from .verbs import Verb
 
 PEOPLE = ("adult", "youth", "worker", "group", "kin")
 COUNTED = frozenset(
-    noun.english for noun in nouns_of("fruit vegetable dish animal flower chair plate glass cup")
+    noun.english for noun in nouns_of("fruit vegetable dish pet livestock flower chair plate glass cup")
 )
 PLENTY = frozenset(
-    noun.english for noun in nouns_of("fruit vegetable beans dish text flower photo gift garment")
+    noun.english for noun in nouns_of("fruit vegetable legume dish text flower photo gift garment")
 )
 FEW = ("two", "three", "four")
 CHILDREN = frozenset(noun.english for noun in nouns_of("youth children pupils"))
@@ -26,8 +26,11 @@ MEASURES = {
     "a cup of": nouns_of("coffee tea"),
     "a bottle of": nouns_of("water milk wine beer"),
     "a piece of": nouns_of("bread cheese chocolate ham meat"),
-    "a kilo of": nouns_of("rice meat butter fruit vegetable beans -banana"),
+    "a kilo of": nouns_of("rice meat butter fruit vegetable legume -banana"),
 }
+FLAWS = frozenset({"dirty", "broken", "empty"})
+# Verbs whose object may well be dirty, broken or empty.
+FLAWED = ("see", "wash", "repair", "find", "look at", "look for", "hide", "carry", "close", "open")
 MEASURED = ("buy", "drink", "eat", "want")
 # English pronoun: direct object, indirect object.
 CLITICS = {
@@ -48,6 +51,8 @@ class Object:
     phrase: Phrase = field(default_factory=Phrase)
     clitics: list[Token] = field(default_factory=list)
     noun: Noun | None = None
+    # A direct object that stands before the verb: what a participle with avoir agrees with.
+    before: Agreement | None = None
 
 
 def nouns_for(verb: Verb, subject: Nominal) -> list[Noun]:
@@ -60,9 +65,13 @@ def nouns_for(verb: Verb, subject: Nominal) -> list[Noun]:
     ]
 
 
-def owner(draw: Draw, subject: Nominal | None) -> str:
-    """Return a possessive, most often the one that points back at the subject."""
-    if subject is not None and subject.owner != "its" and draw.chance(0.8):
+def owner(draw: Draw, subject: Nominal | None, *, kin: bool = False) -> str:
+    """Return a possessive, most often the one that points back at the subject.
+
+    Unrelated people have no common father: `kin` bars "their" after "the waiters".
+    """
+    strangers = kin and subject is not None and subject.noun is not None and subject.owner == "their"
+    if subject is not None and subject.owner != "its" and not strangers and draw.chance(0.8):
         return subject.owner
     return draw.pick(("my", "our", "his", "her"))
 
@@ -89,10 +98,12 @@ def _mass(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
 
 
 def _singular(draw: Draw, verb: Verb, noun: Noun) -> str:
+    if "known" in verb.flags and noun.category not in PEOPLE:
+        return draw.weighted({"the": 2, "this": 1, "owner": 3})
     kinds = {"a": 5}
     if "want" not in verb.flags:
         kinds |= {"the": 5, "this": 1}
-        if noun.category not in (*PEOPLE, "wild"):
+        if noun.category not in (*PEOPLE, "wild", "fruit", "vegetable", "dish") and noun.english != "flower":
             kinds |= {"owner": 4, "genitive": 2}
     return draw.weighted(kinds)
 
@@ -153,15 +164,21 @@ def described(
     while plain and kind in MEASURES:
         kind, plural = _determiner(draw, verb, noun, negated=negated)
     possessor = name(draw) if kind == "genitive" else None
+    if kind == "owner":
+        kind = owner(draw, subject, kin=noun.category == "kin")
+        shared = kind in ("our", "their") and noun.category == "garment"
+        plural = plural or shared
     plain = plain or kind == "bare" or kind in MEASURES or verb.english == "clean"
     return noun_phrase(
         draw,
         noun,
-        determiner=owner(draw, subject) if kind == "owner" else kind,
+        determiner=kind,
         plural=plural,
         possessor=possessor,
         adjectives=0.0 if plain else 0.22,
         negated=negated,
+        after_de=verb.preposition == "de",
+        barred=frozenset() if verb.english in FLAWED else FLAWS,
     )
 
 
@@ -189,7 +206,10 @@ def _pronoun(draw: Draw, verb: Verb, subject: Nominal, *, compound: bool) -> Obj
         names += ["them", *_persons(subject)]
     word = Word(draw.pick(names))
     lead = [Word(verb.lead)] if verb.lead else []
-    return Object(Phrase([*lead, word]), [clitic(CLITICS[word.text][indirect], word)])
+    gender = {"him": "m", "her": "f"}.get(word.text)
+    before = None if indirect or gender is None else Agreement(3, False, gender, "singular")
+    clitics = [clitic(CLITICS[word.text][indirect], word)]
+    return Object(Phrase([*lead, word]), clitics, before=before)
 
 
 def someone_else(draw: Draw, subject: Nominal) -> Nominal:
@@ -225,7 +245,7 @@ def recipient(draw: Draw, subject: Nominal) -> Object:
         return Object(Phrase([word]), [clitic(CLITICS[word.text][1], word)])
     noun = draw.even([noun for noun in nouns_of("person") if noun.english != subject.kind])
     if noun.category == "kin":
-        someone = noun_phrase(draw, noun, determiner=owner(draw, subject))
+        someone = noun_phrase(draw, noun, determiner=owner(draw, subject, kin=True))
     elif noun.category == "group":
         someone = noun_phrase(draw, noun, determiner="the")
     elif draw.chance(0.4):

@@ -68,7 +68,8 @@ def beside(draw: Draw) -> Phrase:
 def public_place(draw: Draw, role: str) -> Phrase:
     """Return a place that anybody may be at, go to or come from."""
     known = _places("goal" if role == "goal" else "there")
-    names = [name for name in known if name not in ("house", "street", "bridge")]
+    barred = ("house", "street", "bridge", "kitchen", "bedroom", "bathroom", "garden")
+    names = [name for name in known if role == "goal" or name not in barred]
     return at(draw, draw.even(names), role)
 
 
@@ -84,7 +85,7 @@ def destination(draw: Draw, role: str, *, near: bool) -> Phrase:
     if role == "home":
         return home(draw)
     if role == "stay":
-        stays = ("hotel", "hospital", "village", "farm", "kitchen", "garden", "library", "office")
+        stays = ("hotel", "hospital", "village", "farm", "castle")
         return abroad(draw, "there") if draw.chance(0.5) else at(draw, draw.even(stays), "there")
     if near or draw.chance(0.5):
         return public_place(draw, role)

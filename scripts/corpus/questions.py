@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import objects, states
 from .action import act, make, possible, tense_for, time, verb_for
 from .clause import Clause, subject
@@ -14,7 +16,7 @@ from .phrase import Phrase, Word, comma, fixed, token
 from .statements import description_clause, existence
 from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
 
-ASKED = ("present", "progressive", "progressive", "past", "past", "future", "near", "can", "must")
+ASKED = ("present", "progressive", "progressive", "past", "past", "future", "near", "can")
 WHY = ("progressive", "past")
 # English | French | gender or - where English hides it | number
 ADDRESSES = """
@@ -33,7 +35,8 @@ ORDERS = (
     "open", "close", "look at", "look for", "take", "read", "choose", "wash", "clean", "prepare",
     "buy", "eat", "drink", "wait for", "help", "cut", "listen to", "call", "feed",
 )  # fmt: skip
-WHERE_VERBS = ("work", "live", "go", "buy", "find", "lose", "meet", "see", "play football", "swim")
+WHERE_VERBS = ("work", "live", "go", "buy", "find", "lose", "meet", "play football", "swim")
+PLAIN = ("arrive", "fall", "wake up", "have breakfast")
 
 
 def yes_no(draw: Draw) -> Phrase:
@@ -59,7 +62,7 @@ def asked(
     """Return an action of somebody as a question, after a question word if given."""
     verb = verb_for(draw, who.kind)
     fitting = [t for t in tenses if possible(verb, who.agreement, t, question=True)]
-    if not fitting or (lead is not None and verb.flags & {"mishap", "origin"}):
+    if not fitting or (lead is not None and verb.english in PLAIN):
         return asked(draw, who, lead, tenses=tenses)
     tense = draw.pick(fitting)
     done = act(draw, who, verb=verb, tense=tense, question=True)
@@ -99,8 +102,13 @@ def where(draw: Draw, who: Nominal) -> Phrase:
     tense = draw.pick(tenses)
     found = Object()
     if verb not in MOTIONS:
-        found = objects.choose(draw, verb, who, compound=tense == "past")
+        found = objects.choose(draw, known(verb), who, compound=tense == "past")
     return make(draw, who, verb, Form(tense, question=True), found).question(lead)
+
+
+def known(verb: Verb) -> Verb:
+    """Return the verb with objects that the asker can already speak of: the, my, his."""
+    return replace(verb, flags=verb.flags | {"known", "one"})
 
 
 def about_object(draw: Draw) -> Phrase:
@@ -182,7 +190,7 @@ def addressed(draw: Draw) -> tuple[Phrase, str]:
     if draw.chance(0.5):
         clause = states.state(you, draw.even(tuple(states.STATE_VERBS)), form)
     else:
-        clause = states.described_as(you, draw.even(states.fitting(you, loose=False)), form)
+        clause = states.described_as(you, draw.even(states.fitting(you)), form)
     return (call + clause.question(), "?") if question else (call + clause.statement(), ".")
 
 

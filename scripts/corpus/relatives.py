@@ -37,7 +37,7 @@ def relative(draw: Draw) -> Phrase:
 
 def who_clause(draw: Draw, who: Nominal, tense: str) -> Nominal:
     """Return a person or an animal with a clause whose subject it is: "who is reading"."""
-    beast = who.noun is not None and who.noun.category in ("pet", "farm", "wild")
+    beast = who.noun is not None and who.noun.category in ("pet", "livestock", "wild")
     word = Word("that" if beast else "who")
     inner = replace(who, phrase=Phrase([word], [token("qui", word)]))
     verbs = [
@@ -59,9 +59,11 @@ def who_acts(draw: Draw) -> Phrase:
     tense = draw.pick(("progressive", "past"))
     who = who_clause(draw, who, tense)
     if draw.chance(0.6):
-        adjective = draw.even(states.fitting(who, loose=False))
-        return states.described_as(who, adjective, states.timely(draw, adjective)).statement()
-    return act(draw, who, negation="", tense=draw.pick(("past", "near"))).clause.statement()
+        adjective = draw.even(states.fitting(who))
+        over = tense == "past" and adjective.english in states.PASSING
+        tenses = {"present": 2, "past": 1} if over else {"present": 1}
+        return states.described_as(who, adjective, states.be_form(draw, tenses)).statement()
+    return act(draw, who, negation="", tense="past" if tense == "past" else "near").clause.statement()
 
 
 def that_clause(draw: Draw, nominal: Nominal, other: Nominal, names: tuple[str, ...]) -> Nominal:
@@ -92,7 +94,7 @@ def used(nominal: Nominal) -> bool:
 
 def thing_described(draw: Draw) -> Phrase:
     """Return "the book that Paul bought is interesting"."""
-    adjective = draw.even([a for a in ADJECTIVE if a.english not in ("young", "broken")])
+    adjective = draw.even([a for a in ADJECTIVE if not a.attributive and a.english not in ("young", "broken")])
     things = nouns_of("food drink vehicle garment pair text device item furniture")
     nouns = [noun for noun in things if noun.english in adjective.nouns]
     if not nouns:
@@ -104,6 +106,8 @@ def thing_described(draw: Draw) -> Phrase:
     if not doers(what, other, BEFORE):
         return thing_described(draw)
     what = that_clause(draw, what, other, BEFORE)
+    if used(what) and adjective.english in ("ready", "empty", "closed"):
+        return thing_described(draw)
     form = states.be_form(draw, {"past": 1} if used(what) else {"present": 2, "past": 1})
     return states.described_as(what, adjective, form).statement()
 

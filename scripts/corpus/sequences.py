@@ -9,10 +9,10 @@ from .action import act, anchored, complement, make, possible
 from .clause import subject, two
 from .draw import Draw
 from .group import Form, infinitive
-from .nominal import Agreement, Nominal, again
+from .nominal import Nominal, again
 from .nouns import Noun, nouns_of, rows
 from .objects import Object
-from .phrase import Phrase, Token, Word, clitic, comma, fixed
+from .phrase import Phrase, Word, clitic, comma, fixed
 from .verbs import DITRANSITIVES, INTRANSITIVES, TRANSITIVES, Verb
 
 # The first verb, what may follow it with the same object, and the objects that make sense.
@@ -33,7 +33,6 @@ open | read | letter
 find | hide | key letter photo gift
 take | hide | photo key
 break | repair | lamp watch chair clock
-lose | find | key hat umbrella ticket scarf watch bag
 buy | lose | hat scarf gloves
 """
 NOT_JOINED = ("noprog", "stative", "mishap")
@@ -51,14 +50,14 @@ def _named(name: str, noun: Noun, subject: Nominal) -> list[Verb]:
 
 
 def follow_up(
-    draw: Draw, who: Nominal, verb: Verb, tense: str, found: Object, before: Agreement | None
+    draw: Draw, who: Nominal, verb: Verb, tense: str, found: Object
 ) -> Phrase:
     """Return what stands after "and": a second verb of the same subject in the same tense."""
     if tense == "near":
         lower = infinitive(verb, who.agreement, [], found.clitics)
         return lower + anchored(found.phrase, lower.english[0])
     silent = replace(who, phrase=Phrase())
-    return make(draw, silent, verb, Form(tense, preceding=before), found).continued()
+    return make(draw, silent, verb, Form(tense), found).continued()
 
 
 def same_object(draw: Draw) -> Phrase:
@@ -81,18 +80,16 @@ def same_object(draw: Draw) -> Phrase:
     tense = draw.pick(tenses)
     what = objects.described(draw, first, noun, subject=who, plain=True)
     clause = make(draw, who, first, Form(tense), Object(what.phrase)).statement()
-    found = Object(*pointing_at(what))
-    joint = fixed("but", "mais") if first.english == "lose" else fixed("and", "et")
-    second_clause = follow_up(draw, who, second, tense, found, what.agreement)
-    return clause + joint + second_clause
+    found = pointing_at(what)
+    return clause + fixed("and", "et") + follow_up(draw, who, second, tense, found)
 
 
-def pointing_at(nominal: Nominal) -> tuple[Phrase, list[Token]]:
+def pointing_at(nominal: Nominal) -> Object:
     """Return "it" or "them" and the clitic with the gender of the noun before."""
     agreement = nominal.agreement
     word = Word("them" if agreement.english == "plural" else "it")
     text = "les" if agreement.plural else ("la" if agreement.gender == "f" else "le")
-    return Phrase([word]), [clitic(text, word)]
+    return Object(Phrase([word]), [clitic(text, word)], before=agreement)
 
 
 def lost(draw: Draw) -> Phrase:
@@ -105,8 +102,8 @@ def lost(draw: Draw) -> Phrase:
     what = objects.noun_phrase(draw, noun, determiner=determiner, plural=plural, adjectives=0.2)
     first, second = draw.pick((("progressive", "can"), ("past", "past")))
     opening = make(draw, who, seek, Form(first), Object(what.phrase)).statement()
-    found = Object(*pointing_at(what))
-    form = Form(second, negation="not", preceding=what.agreement)
+    found = pointing_at(what)
+    form = Form(second, negation="not")
     closing = make(draw, again(who), find, form, found).statement()
     return comma(opening) + fixed("but", "mais") + closing
 
@@ -114,23 +111,27 @@ def lost(draw: Draw) -> Phrase:
 def same_subject(draw: Draw) -> Phrase:
     """Return one subject that does two things."""
     who = subject(draw)
-    tense = draw.pick(("past", "past", "progressive", "future", "near", "present"))
-    first, second = _verb(draw, who, tense), _verb(draw, who, tense)
-    if first.english == second.english or bool(first.objects) > bool(second.objects):
+    tense = draw.pick(("past", "past", "future", "near", "present"))
+    first, second = (_verb(draw, who, tense, habits=True) for _ in range(2))
+    if first.forms.base == second.forms.base or bool(first.objects) > bool(second.objects):
         return same_subject(draw)
-    silent = replace(first, where=())
-    opening = act(draw, who, verb=silent, tense=tense, negation="").clause.statement()
-    found = complement(draw, second, who, negated=False, tense=tense)
-    return opening + fixed("and", "et") + follow_up(draw, who, second, tense, found, None)
+    placeless = replace(first, where=(), flags=first.flags - {"abroad"})
+    one = complement(draw, placeless, who, negated=False, tense=tense)
+    other = complement(draw, second, who, negated=False, tense=tense)
+    if one.clitics or other.clitics:
+        return same_subject(draw)
+    opening = make(draw, who, first, Form(tense), one).statement()
+    return opening + fixed("and", "et") + follow_up(draw, who, second, tense, other)
 
 
-def _verb(draw: Draw, who: Nominal, tense: str) -> Verb:
+def _verb(draw: Draw, who: Nominal, tense: str, *, habits: bool = False) -> Verb:
     verbs = [
         verb
         for verb in (*TRANSITIVES, *INTRANSITIVES)
         if who.kind in verb.subjects
         and possible(verb, who.agreement, tense)
         and not verb.flags & {*NOT_JOINED}
+        and ("habit" in verb.flags or not habits)
     ]
     return draw.even(verbs)
 
@@ -138,6 +139,8 @@ def _verb(draw: Draw, who: Nominal, tense: str) -> Verb:
 def two_people(draw: Draw) -> Phrase:
     """Return what two people do, joined by "and"."""
     first, second = two(draw)
+    if len(second.phrase.english) > 1 and second.phrase.english[1].text == "and":
+        return two_people(draw)
     tense = draw.pick(("past", "progressive", "future", "near"))
     one = act(draw, first, tense=tense, verb=_verb(draw, first, tense), negation="").clause
     other = act(draw, second, tense=tense, verb=_verb(draw, second, tense), negation="").clause
@@ -145,17 +148,19 @@ def two_people(draw: Draw) -> Phrase:
 
 
 def taste(draw: Draw) -> Phrase:
-    """Return "Paul likes tea, but Marie prefers coffee"."""
+    """Return "Paul likes tea, but Marie prefers coffee" or "... but Marie hates it"."""
     first, second = two(draw)
     like = draw.pick([v for v in TRANSITIVES if v.english in ("like", "love", "hate")])
-    others = ("prefer",) if like.english == "hate" else ("prefer", "hate")
-    prefer = draw.pick([v for v in TRANSITIVES if v.english in others])
-    nouns = [n for n in objects.nouns_for(like, first) if n in objects.nouns_for(prefer, second)]
-    noun = draw.even(nouns)
-    rest = [n for n in objects.nouns_for(prefer, second) if n.category == noun.category]
-    other = noun if prefer.english == "hate" else draw.even([n for n in rest if n is not noun])
-    one, two_ = (
-        make(draw, who, verb, Form("present"), Object(objects.described(draw, verb, n).phrase))
-        for who, verb, n in ((first, like, noun), (second, prefer, other))
-    )
-    return comma(one.statement()) + fixed("but", "mais") + two_.statement()
+    others = ("prefer", "love") if like.english == "hate" else ("prefer", "hate")
+    other = draw.pick([v for v in TRANSITIVES if v.english in others])
+    shared = objects.nouns_for(other, second)
+    noun = draw.even([n for n in objects.nouns_for(like, first) if n in shared])
+    named = objects.described(draw, like, noun)
+    one = make(draw, first, like, Form("present"), Object(named.phrase)).statement()
+    if other.english == "prefer":
+        rest = [n for n in shared if n.category == noun.category and n is not noun]
+        found = Object(objects.described(draw, other, draw.even(rest)).phrase)
+    else:
+        found = pointing_at(named)
+    second_clause = make(draw, second, other, Form("present"), found).statement()
+    return comma(one) + fixed("but", "mais") + second_clause

@@ -14,7 +14,7 @@ from .nominal import Nominal, name, noun_phrase, pronoun
 from .nouns import Noun, nouns_of, rows
 from .phrase import Phrase, Word, comma, fixed, token
 from .place import at, beside, city
-from .verbs import TRANSITIVES
+from .verbs import INTRANSITIVES, TRANSITIVES
 
 # English | French | things | what they are on, under or in
 SPOTS = """
@@ -43,7 +43,8 @@ def action(draw: Draw) -> Phrase:
     if draw.chance(0.05):
         number = draw.pick(objects.FEW)
         some = noun_phrase(draw, draw.even(PEOPLE), determiner=number, plural=True)
-        return in_time(draw, act(draw, some, tense=draw.pick(("past", "progressive")), negation=""))
+        verb = draw.even([v for v in INTRANSITIVES if some.kind in v.subjects])
+        return in_time(draw, act(draw, some, verb=verb, tense="past", negation=""))
     return in_time(draw, act(draw, subject(draw)))
 
 
@@ -65,13 +66,13 @@ def description_clause(draw: Draw, *, question: bool = False) -> Clause:
     """Return a thing, an animal or a person with an adjective said of it."""
     if draw.chance(0.35):
         who = subject(draw, pronouns=not question, adjectives=0.0)
-        adjective = draw.even(states.fitting(who, loose=False))
+        adjective = draw.even(states.fitting(who))
     else:
-        usable = [a for a in ADJECTIVE if a.english != "young"]
+        usable = [a for a in ADJECTIVE if not a.attributive]
         adjective = draw.even(usable)
         noun = draw.even([n for n in nouns_of("person food drink thing transport place opening animal")
                           if n.english in adjective.nouns])
-        plural = not noun.mass and draw.chance(0.3)
+        plural = not noun.mass and noun.category != "kin" and draw.chance(0.3)
         who = thing(draw, noun, plural=plural)
     form = states.timely(draw, adjective, question=question)
     plain = form.negation or form.tense == "future"
@@ -92,7 +93,10 @@ def state(draw: Draw) -> Phrase:
         animals = draw.chance(0.15)
         names = states.ANIMAL_STATES if animals else tuple(states.STATE_VERBS)
         who = animal(draw) if animals else subject(draw, adjectives=0.0)
-        return states.state(who, draw.even(names), form).statement()
+        state_name = draw.even(names)
+        if form.tense == "future" and state_name not in states.FORESEEN:
+            form = Form("present", negation=form.negation)
+        return states.state(who, state_name, form).statement()
     who = draw.pick((person, lambda d: pronoun(d.pick(("he", "she", "I")))))(draw)
     if kind == "age":
         return states.age(draw, who).statement()

@@ -9,7 +9,6 @@ from .clause import Clause
 from .nominal import Nominal, adjective_tokens
 from .nouns import rows
 from .phrase import Phrase, Token, Word, fixed, link
-from .times import NUMBERS
 from .verbs import Verb, make_verb
 
 # English after "to be" | French verb and complement; without a noun of its own: person or any.
@@ -17,6 +16,7 @@ STATES = """
 hungry | avoir faim
 thirsty | avoir soif
 cold | avoir froid
+hot | avoir chaud
 sleepy | avoir sommeil
 afraid | avoir peur
 right | avoir raison
@@ -24,6 +24,7 @@ wrong | avoir tort
 late | être en retard
 on holiday | être en:0 vacances:1
 """
+FORESEEN = ("late", "on holiday", "hungry")
 ANIMAL_STATES = ("hungry", "thirsty", "afraid")
 
 # States, adjectives included | what one does because of them (intransitive verbs).
@@ -79,13 +80,18 @@ it snows | il:0 neige:1
 """
 CONDITIONS = ("it rains", "it snows", "it is cold", "it is hot", "the weather is nice")
 SKIES = tuple(cells[0] for cells in rows(WEATHER))[:10]
-DEGREES = ("very très", "too trop", "really vraiment")
+MILD = ("very très", "really vraiment")
+DEGREES = (*MILD, "too trop")
 BE_TENSES = {"present": 6, "past": 3, "future": 1}
 # Qualities that pass; others have no future, and where a thing comes from has only a present.
 PASSING = {"happy", "sad", "tired", "sick", "ready", "busy", "clean", "dirty", "empty", "hot",
            "cold", "closed", "quiet", "rich", "famous", "delicious", "good", "interesting"}  # fmt: skip
 LASTING = {"Italian", "French", "English", "German", "wooden", "tall", "young"}
-AGES = ("six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty")
+# Ages by generation, so that no grandfather is twelve.
+AGES = {"six": "six", "seven": "sept", "eight": "*huit", "nine": "neuf", "ten": "dix",
+        "eleven": "*onze", "twelve": "douze"}  # fmt: skip
+GROWN = {"twenty": "vingt", "thirty": "trente", "forty": "quarante", "fifty": "cinquante"}
+ELDERS = ("grandfather", "grandmother", "father", "mother", "uncle", "aunt")
 ADJECTIVE_BY_NAME = {adjective.english: adjective for adjective in ADJECTIVE}
 STATE_VERBS = dict(rows(STATES))
 NO_DEGREE = {"closed", "empty", "broken", "ready", "wooden", "Italian", "French", "English",
@@ -138,7 +144,7 @@ def described_as(
     return Clause(subject, _be(form, subject).group, rest)
 
 
-def fitting(subject: Nominal, *, loose: bool = True) -> list[Adjective]:
+def fitting(subject: Nominal) -> list[Adjective]:
     """Return the adjectives that may be said of the subject.
 
     Those with two written genders are barred where English hides the subject's gender.
@@ -149,7 +155,7 @@ def fitting(subject: Nominal, *, loose: bool = True) -> list[Adjective]:
         for adjective in ADJECTIVE
         if subject.kind in adjective.nouns
         and (adjective.epicene or not hidden)
-        and (loose or adjective.position != "pre")
+        and not adjective.attributive
     ]
 
 
@@ -157,7 +163,8 @@ def degree(draw: Draw, adjective: Adjective) -> Phrase | None:
     """Return "very", "too" and the like, or None."""
     if adjective.english in NO_DEGREE or not draw.chance(0.4):
         return None
-    return fixed(*draw.pick(DEGREES).split())
+    degrees = DEGREES if adjective.rank > 0 or adjective.english == "expensive" else MILD
+    return fixed(*draw.pick(degrees).split())
 
 
 def can_be(subject: Nominal, name: str) -> bool:
@@ -187,10 +194,14 @@ def profession(draw: Draw, subject: Nominal, form: Form) -> Clause:
 
 def age(draw: Draw, subject: Nominal) -> Clause:
     """Return "is ten years old", "a dix ans"."""
-    number = draw.even(AGES)
+    grown = subject.kind in ELDERS or (
+        subject.noun is not None and subject.noun.category in ("adult", "worker")
+    )
+    ages = GROWN if grown else (AGES if subject.noun is not None else {**AGES, **GROWN})
+    number = draw.even(tuple(ages))
     verb = make_verb(["be was been", "avoir", "person", "", "", "stative"])
     group = _be(Form("present"), subject, verb).group
-    return Clause(subject, group, fixed(f"{number} years old", f"{NUMBERS[number]}:0 ans:1"))
+    return Clause(subject, group, fixed(f"{number} years old", f"{ages[number]}:0 ans:1"))
 
 
 def weather(english: str) -> Phrase:

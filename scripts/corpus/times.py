@@ -8,13 +8,15 @@ yesterday morning | hier:0 matin:1
 yesterday evening | hier:0 soir:1
 this morning | ce:0 matin:1
 last week | la:1 semaine:1 dernière:0
-last month | le:1 mois:1 dernier:0
-last year | l'année:1 dernière:0
-last summer | l'été:1 dernier:0
 on Monday | lundi
 on Saturday | samedi
 on Sunday | dimanche
 two days ago | il:2 y:2 a:2 deux:0 jours:1
+"""
+LONG_AGO = """
+last month | le:1 mois:1 dernier:0
+last year | l'année:1 dernière:0
+last summer | l'été:1 dernier:0
 three weeks ago | il:2 y:2 a:2 trois:0 semaines:1
 four months ago | il:2 y:2 a:2 quatre:0 mois:1
 ten years ago | il:2 y:2 a:2 dix:0 ans:1
@@ -28,15 +30,17 @@ tomorrow evening | demain:0 soir:1
 tonight | ce soir
 this evening | ce:0 soir:1
 next week | la:1 semaine:1 prochaine:0
-next month | le:1 mois:1 prochain:0
-next year | l'année:1 prochaine:0
-next summer | l'été:1 prochain:0
 on Monday | lundi
 on Tuesday | mardi
 on Friday | vendredi
 on Sunday | dimanche
-in April | en:0 avril:1
 soon | bientôt
+"""
+LATER = """
+next month | le:1 mois:1 prochain:0
+next year | l'année:1 prochaine:0
+next summer | l'été:1 prochain:0
+in April | en:0 avril:1
 """
 HABIT = """
 every day | tous:0 les:0 jours:1

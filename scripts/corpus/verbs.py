@@ -36,8 +36,9 @@ WHERE = {
 
 # english | french | subjects | objects | where | flags
 TRANSITIVE = """
-see saw seen | voir | person animal | person animal vehicle building flower | | noprog now
-look / at | regarder | person pet | person animal vehicle photo map flower house church clock | |
+see saw seen | voir | person | person animal vehicle building flower | | noprog now
+see saw seen | voir | animal | person animal | | noprog now
+look / at | regarder | person pet | animal vehicle photo map flower house church clock | | now
 look / for | chercher | person | pet item text garment pair phone watch suitcase bag | home |
 find found found | trouver | person | item text garment pair phone watch bag pet | home town | noprog
 lose lost lost losing | perdre | person | item text hat scarf gloves phone watch bag -flower | town | noprog mishap
@@ -47,13 +48,13 @@ eat ate eaten | manger | person | food | meal | habit
 eat ate eaten | manger | rabbit horse goat donkey | carrot apple bread | garden | habit
 eat ate eaten | manger | dog cat mouse | meat cheese fish bread | kitchen garden | habit
 drink drank drunk drinking | boire | person | drink | meal | habit
-drink drank drunk drinking | boire | pet farm | water milk | garden | habit
+drink drank drunk drinking | boire | pet livestock | water milk | garden | habit
 read read | lire | person | text | study | habit same
 write wrote written | écrire | person | letter book novel postcard | study |
 open opened opened opening | ouvrir | person | opening box bag suitcase wardrobe gift letter | |
 close | fermer | person | opening box bag suitcase wardrobe book | |
-take took taken | prendre | person | transport umbrella key bag map photo coat | | one
-carry | porter | person | vessel umbrella chair | | one
+take took taken | prendre | person | transport umbrella key bag map photo coat bicycle | | one
+carry | porter | person | vessel umbrella chair | | untimed one
 wear wore worn | porter | person | garment pair watch | | one
 wash | laver | person | car lorry garment plate cup glass spoon knife dog window fruit | garden kitchen | habit
 clean | nettoyer | person | room house shoes boots car table -garden | | habit
@@ -62,13 +63,14 @@ repair | réparer | person | vehicle device chair door bed table window | |
 drive drove driven | conduire | adult kin | car lorry bus | | abroad one
 paint | peindre | person | house door bridge boat church table | |
 help | aider | person | person | town home | habit
-know knew known | connaître | person | person restaurant village museum | | stative
+know knew known | connaître | person | adult youth worker group restaurant village museum | | stative
 wait / for | attendre | person | person transport | town | habit
 meet met met meeting | rencontrer | person | person | town walk | noprog abroad
 visit | visiter | person | museum castle church house farm school village | |
 call | appeler | person | person | | habit
 thank | remercier | person | person | |
-follow | suivre | person animal | person animal car lorry | walk |
+follow | suivre | person | person pet car lorry | walk | now mishap
+follow | suivre | animal | person animal | walk | now
 listen / to | écouter | person | person bird | walk | habit
 hear heard heard | entendre | person animal | animal train lorry plane bus piano violin | walk | noprog now
 cut cut cut cutting | couper | person | bread meat cheese cake onion apple carrot flower | kitchen garden | same
@@ -83,8 +85,8 @@ prefer preferred preferred preferring | préférer | person | food drink animal 
 want | vouloir | person | food drink pet garment text vehicle phone computer | | want stative
 need | avoir besoin | person | de+ car bicycle garment pair device furniture item bag | | want stative
 have had had | avoir | person | pet vehicle house device instrument garden farm umbrella | | want stative
-feed fed fed | nourrir | person | pet farm | farm garden | habit
-build built built | construire | adult kin worker | house bridge boat wardrobe table | | abroad
+feed fed fed | nourrir | person | pet livestock | farm garden | habit
+build built built | construire | adult kin | house boat table wardrobe | |
 leave left left leaving | quitter | person | house hotel hospital museum village office kitchen | |
 enter entered entered entering | entrer | person | dans+ house church hotel kitchen office castle | |
 play | jouer | person | de+ instrument | house garden theatre church | the habit
@@ -102,7 +104,7 @@ swim swam swum swimming | nager | person dog duck | swimming_pool | habit last
 run ran run running | courir | person dog horse rabbit | walk | habit
 walk | marcher | person | walk | habit last
 laugh | rire | person | | habit
-cry | pleurer | person | bedroom street | habit last
+cry | pleurer | person | bedroom street | last
 smile | sourire | person | | habit
 sing sang sung | chanter | person bird | walk theatre church bathroom | habit
 dance | danser | person | walk theatre kitchen | habit last
@@ -112,7 +114,7 @@ arrive | arriver | person transport | | clock habit
 leave left left leaving | partir | person transport | | clock habit
 come came come / back | revenir | person pet | | clock habit
 go went gone / out | sortir | person cat dog | | clock habit
-fall fell fallen | tomber | person | walk | mishap
+fall fell fallen | tomber | person | walk | noprog mishap
 get got got getting / up | se lever | person | | clock untimed habit
 wake woke woken / up | se réveiller | person | | clock untimed habit
 go went gone / to bed | se coucher | person | | clock untimed habit
@@ -154,19 +156,19 @@ go went gone | aller | goal habit
 return | retourner | goal
 come came come | venir | origin
 come came come / back | revenir | source habit
-arrive | arriver | there habit
+arrive | arriver | there
 stay | rester | stay
 live | habiter | home stative
 """
 
-# Verbs that take an infinitive: english | french with its preposition | flags
+# Verbs that take an infinitive: english | french with its preposition | flags; `habit` wants one.
 CONTROL = """
 want / to | vouloir | stative
-like / to | aimer | stative
+like / to | aimer | stative habit
 hope / to | espérer | stative
 have had had / to | devoir | stative
-try / to | essayer de |
-begin began begun beginning / to | commencer à |
+try / to | essayer de | habit
+begin began begun beginning / to | commencer à | habit
 """
 
 # The finite word of English, the finite verb of French and its tense.
