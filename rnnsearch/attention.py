@@ -13,7 +13,8 @@ from typing import Protocol
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional
+
+from rnnsearch.products import linear
 
 MASKED = -1e9
 """Added to the score of padding: far below any score, yet finite, so that no NaN can arise."""
@@ -46,13 +47,13 @@ class AdditiveScore(nn.Module):
 
     def project(self, annotations: Float[Tensor, "B S D"]) -> Float[Tensor, "B S A"]:
         """Return 2 U_a h_j."""
-        return functional.linear(annotations, 2 * self.U_a)
+        return linear(annotations, 2 * self.U_a)
 
     def forward(
         self, query: Float[Tensor, "B K H"], keys: Float[Tensor, "B S A"]
     ) -> Float[Tensor, "B K S"]:
         """Return e_ij + Σ v_a."""
-        hidden = 2 * functional.linear(query, self.W_a)
+        hidden = 2 * linear(query, self.W_a)
         return (hidden[:, :, None] + keys[:, None]).sigmoid_() @ (2 * self.v_a)
 
     def paper_symbols(self) -> dict[str, Tensor]:

@@ -138,11 +138,27 @@ def _state_text(state: Mapping[str, Any]) -> str:
 def point(link: Path, target: str) -> None:
     """Make `link` a relative link to `target`, replacing an earlier one in one move."""
     temporary = link.with_name(f".{link.name}.tmp")
+    gone = link.with_name(f".old-{link.name}.tmp")
     with writing(link):
         temporary.unlink(missing_ok=True)
         temporary.symlink_to(target)
+        if link.is_dir() and not link.is_symlink():  # the run was copied by what follows links
+            link.rename(gone)
         temporary.replace(link)
         _flush(link.parent)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def adopt(last: Path, update: int) -> Path:
+    """Turn `last`, a folder in a run that was copied without its links, into a step folder."""
+    step = last.with_name(f"step-{update}")
+    gone = last.with_name(f".old-{update}.tmp")
+    with writing(step):
+        if step.exists():
+            step.rename(gone)
+        last.rename(step)
+    shutil.rmtree(gone, ignore_errors=True)
+    return step
 
 
 def prune(run_dir: Path, keep: set[int]) -> None:
@@ -172,6 +188,24 @@ def steps(run_dir: Path) -> list[int]:
     folder = run_dir / "checkpoints"
     names = [STEP.fullmatch(path.name) for path in folder.glob("step-*")]
     return sorted(int(name[1]) for name in names if name)
+
+
+def update_of(checkpoint: Path) -> int:
+    """Return the update of a step folder or of a link to one; 0 for what is neither."""
+    name = STEP.fullmatch(checkpoint.resolve().name)
+    return int(name[1]) if name else 0
+
+
+def newest_first(run_dir: Path) -> list[Path]:
+    """Return `last` and the checkpoints before it, the order in which a resume tries them."""
+    folder = run_dir / "checkpoints"
+    last, found = folder / "last", [folder / f"step-{step}" for step in reversed(steps(run_dir))]
+    if not last.is_dir():
+        return found
+    if not last.is_symlink():
+        return [last, *found]
+    # A step after it was written by a process that ended before it moved the link.
+    return [step for step in found if update_of(step) <= update_of(last)]
 
 
 def save_average(run_dir: Path, updates: list[int]) -> None:

@@ -15,7 +15,7 @@ from rnnsearch import arrowcache
 from rnnsearch.encoded import Counts, EncodedCorpus, encode_pairs
 from rnnsearch.errors import UserError
 from rnnsearch.lines import Hash, lines_of, open_bytes, read_lines
-from rnnsearch.text import BlankTest
+from rnnsearch.subwords import BlankTest
 
 if TYPE_CHECKING:
     import datasets

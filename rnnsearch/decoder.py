@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from rnnsearch.attention import AdditiveScore, attend, padding_bias
 from rnnsearch.encoder import Encoded
 from rnnsearch.fused import DecoderScan, DecoderWeights, pack
+from rnnsearch.products import linear
 from rnnsearch.recurrent import GatedUnit
 
 
@@ -83,7 +84,8 @@ class Readout(nn.Module):
         self, s: Float[Tensor, "*N H"], y: Float[Tensor, "*N E"], c: Float[Tensor, "*N D"]
     ) -> Float[Tensor, "*N L"]:
         """Return t."""
-        t: Tensor = self.U_o(s) + self.V_o(y) + self.C_o(c)
+        t = linear(s, self.U_o.weight, self.U_o.bias) + linear(y, self.V_o.weight)
+        t = t + linear(c, self.C_o.weight)
         return t.reshape(*t.shape[:-1], -1, 2).amax(-1)
 
 

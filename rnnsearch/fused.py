@@ -17,6 +17,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from rnnsearch.products import add_product, operand, operand_type, operands, product
+
 
 class Packing(NamedTuple):
     """How (B, T) positions become N packed rows, step after step.
@@ -58,7 +60,8 @@ class _Unit:
     """One gated unit's weights with its step and that step's gradient, row by row."""
 
     def __init__(self, u_gates: Tensor, u: Tensor, c: Tensor | None = None) -> None:
-        self.u_gates, self.u, self.c = u_gates, u, c
+        self.u_gates, self.u = operand(u_gates), operand(u)
+        self.c = None if c is None else operand(c)
         self.n = u.shape[0]
 
     def step(self, x: Tensor, h: Tensor, context: Tensor | None, kept: Tensor) -> Tensor:
@@ -66,10 +69,10 @@ class _Unit:
         n = self.n
         if self.c is not None:
             assert context is not None
-            x = torch.addmm(x, context, self.c.t())
+            x = add_product(x, context, self.c.t())
         gates, candidate = kept[:, : 2 * n], kept[:, 2 * n :]
-        torch.addmm(x[:, : 2 * n], h, self.u_gates.t(), out=gates).sigmoid_()
-        torch.addmm(x[:, 2 * n :], gates[:, n:] * h, self.u.t(), out=candidate).tanh_()
+        add_product(x[:, : 2 * n], h, self.u_gates.t(), out=gates).sigmoid_()
+        add_product(x[:, 2 * n :], gates[:, n:] * h, self.u.t(), out=candidate).tanh_()
         return torch.lerp(h, candidate, gates[:, :n])
 
     def backward(self, d_new: Tensor, h: Tensor, kept: Tensor, d_x: Tensor) -> Tensor:
@@ -77,16 +80,17 @@ class _Unit:
         n = self.n
         z, r, candidate = kept[:, :n], kept[:, n : 2 * n], kept[:, 2 * n :]
         d_candidate = torch.ops.aten.tanh_backward(d_new * z, candidate)
-        d_reset = d_candidate @ self.u
+        d_reset = product(d_candidate, self.u)
         d_x[:, :n] = torch.ops.aten.sigmoid_backward(d_new * (candidate - h), z)
         d_x[:, n : 2 * n] = torch.ops.aten.sigmoid_backward(d_reset * h, r)
         d_x[:, 2 * n :] = d_candidate
-        return torch.addmm(d_new * (1 - z) + d_reset * r, d_x[:, : 2 * n], self.u_gates)
+        return add_product(d_new * (1 - z) + d_reset * r, d_x[:, : 2 * n], self.u_gates)
 
     def weight_gradients(self, d_x: Tensor, h: Tensor, kept: Tensor) -> tuple[Tensor, Tensor]:
         """Return the gradients of U_gates and U from all N packed rows."""
         n = self.n
-        return d_x[:, : 2 * n].t() @ h, d_x[:, 2 * n :].t() @ (kept[:, n : 2 * n] * h)
+        rounded, reset = d_x.t(), kept[:, n : 2 * n] * h
+        return product(rounded[: 2 * n], operand(h)), product(rounded[2 * n :], operand(reset))
 
 
 class EncoderScan(torch.autograd.Function):
@@ -110,12 +114,17 @@ class EncoderScan(torch.autograd.Function):
             h = unit.step(x[rows], h[:count], None, kept[rows])
             states[rows] = h
         ctx.save_for_backward(u_gates, u, kept, before)
-        ctx.counts = counts
+        ctx.counts, ctx.operands = counts, operand_type()
         return states
 
     @staticmethod
     def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of x, U_gates and U."""
+        with operands(ctx.operands):
+            return EncoderScan._gradients(ctx, d_states)
+
+    @staticmethod
+    def _gradients(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
         u_gates, u, kept, before = ctx.saved_tensors
         counts, unit = ctx.counts, _Unit(u_gates, u)
         d_x = torch.empty_like(kept)
@@ -163,7 +172,7 @@ class DecoderScan(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Run the steps; `wiring` is `decoder.Wiring`, `weights` are `DecoderWeights`."""
         w = DecoderWeights(*weights)
-        unit = _Unit(w.U_gates, w.U, w.C)
+        unit, w_a = _Unit(w.U_gates, w.U, w.C), operand(w.W_a)
         update_first, read_new = wiring
         rows_n, n, d = x.shape[0], s_0.shape[1], annotations.shape[2]
         kept, queries = torch.zeros_like(x), x.new_empty(rows_n, w.W_a.shape[0])
@@ -178,7 +187,7 @@ class DecoderScan(torch.autograd.Function):
                 before[rows], entered[rows] = s, c
                 s = unit.step(x[rows], s, c, kept[rows])
             looked[rows] = s
-            query = torch.mm(2 * s, w.W_a.t(), out=queries[rows])
+            query = product(2 * s, w_a.t(), out=queries[rows])
             hidden = (keys[:k] + query[:, None]).sigmoid_()
             scores = (hidden @ (2 * w.v_a)).add_(padding[:k, 0])
             alpha = torch.softmax(scores, -1)
@@ -196,7 +205,7 @@ class DecoderScan(torch.autograd.Function):
         ctx.save_for_backward(
             keys, annotations, kept, queries, before, looked, entered, alphas, *weights
         )
-        ctx.wiring, ctx.counts = wiring, counts
+        ctx.wiring, ctx.counts, ctx.operands = wiring, counts, operand_type()
         ctx.mark_non_differentiable(alphas)
         return read, contexts, alphas
 
@@ -205,11 +214,16 @@ class DecoderScan(torch.autograd.Function):
         ctx: Any, d_read: Tensor, d_contexts: Tensor, _: Tensor
     ) -> tuple[Tensor | None, ...]:
         """Return the gradients of x, s_0, keys, annotations and the weights."""
+        with operands(ctx.operands):
+            return DecoderScan._gradients(ctx, d_read, d_contexts)
+
+    @staticmethod
+    def _gradients(ctx: Any, d_read: Tensor, d_contexts: Tensor) -> tuple[Tensor | None, ...]:
         keys, annotations, kept, queries, before, looked, entered, alphas, *weights = (
             ctx.saved_tensors
         )
         w, counts = DecoderWeights(*weights), ctx.counts
-        unit = _Unit(w.U_gates, w.U, w.C)
+        unit, c, w_a = _Unit(w.U_gates, w.U, w.C), operand(w.C), operand(w.W_a)
         update_first, read_new = ctx.wiring
         d_x, d_queries = torch.zeros_like(kept), torch.empty_like(queries)
         d_keys, d_v = torch.zeros_like(keys), torch.zeros_like(w.v_a)
@@ -224,7 +238,7 @@ class DecoderScan(torch.autograd.Function):
                 m = last.stop - last.start
                 d_new = d_old if read_new else d_s[:m]
                 d_before = unit.backward(d_new, before[last], kept[last], d_x[last])
-                d_c[:m].addmm_(d_x[last], w.C)
+                d_c[:m] += product(d_x[last], c)
                 d_old = d_before if read_new else d_read[rows].clone()
                 if not read_new:
                     d_old[:m] += d_before
@@ -240,15 +254,16 @@ class DecoderScan(torch.autograd.Function):
             d_hidden = torch.ops.aten.sigmoid_backward(d_hidden, hidden)
             d_keys[:k] += d_hidden
             torch.sum(d_hidden, 1, out=d_queries[rows])
-            d_old = torch.addmm(d_old, d_queries[rows], w.W_a, alpha=2)
+            d_old = add_product(d_old, 2 * d_queries[rows], w_a)
             if update_first and t > 0:
                 d_old = unit.backward(d_old, before[rows], kept[rows], d_x[rows])
-                torch.mm(d_x[rows], w.C, out=d_c_next[:k])
+                product(d_x[rows], c, out=d_c_next[:k])
             d_s[:k] = d_old
         d_annotations = torch.bmm(alphas.transpose(1, 2), d_c_all)
         d_gates, d_u = unit.weight_gradients(d_x, before, kept)
-        d_w_a = d_queries.t() @ looked
+        d_w_a = product(d_queries.t(), operand(looked))
+        d_c_weight = product(d_x.t(), operand(entered))
         return (
             d_x, d_s, d_keys, d_annotations, None, None, None,
-            d_w_a.mul_(2), d_v.mul_(2), d_gates, d_u, d_x.t() @ entered,
+            d_w_a.mul_(2), d_v.mul_(2), d_gates, d_u, d_c_weight,
         )  # fmt: skip

@@ -101,7 +101,7 @@ def _near(path: Path) -> str:
     try:
         return nearest(path.name, (entry.name for entry in path.parent.iterdir()))
     except OSError:
-        return f"; there is no folder {path.parent} either"
+        return "" if path.parent.is_dir() else f"; there is no folder {path.parent} either"
 
 
 class _Hashed(io.RawIOBase):

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from rnnsearch.products import operand, product
+
 ROWS = 256
 """Target positions whose logits are held at once. A block of this size stays in the cache, which
 also makes it faster than one product over all rows."""
@@ -46,7 +48,7 @@ class _Blocks(torch.autograd.Function):
         smoothing: float,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         wanted = any(ctx.needs_input_grad[:3])
-        vocab = weight.shape[0]
+        vocab, factor = weight.shape[0], operand(weight)
         loss, nll = readouts.new_zeros(()), readouts.new_zeros(())
         d_readouts = torch.empty_like(readouts)
         d_weight = torch.zeros_like(weight)
@@ -54,7 +56,9 @@ class _Blocks(torch.autograd.Function):
         for start in range(0, readouts.shape[0], ROWS):
             rows = slice(start, start + ROWS)
             t, y = readouts[rows], targets[rows, None]
-            logits = t @ weight.t() if bias is None else torch.addmm(bias, t, weight.t())
+            logits = product(t, factor.t())
+            if bias is not None:
+                logits += bias
             log_z = logits.logsumexp(-1, keepdim=True)
             block_nll = (log_z - logits.gather(1, y)).sum()
             nll += block_nll
@@ -66,8 +70,9 @@ class _Blocks(torch.autograd.Function):
                 d_logits.scatter_add_(1, y, torch.full_like(t[:, :1], smoothing - 1))
                 if smoothing:
                     d_logits.sub_(smoothing / vocab)
-                torch.mm(d_logits, weight, out=d_readouts[rows])
-                d_weight.addmm_(d_logits.t(), t)
+                product(d_logits, factor, out=d_readouts[rows])
+                # Summed in full precision, whatever the factors: small terms must not be lost.
+                d_weight += product(d_logits.t(), operand(t))
                 d_bias += d_logits.sum(0)
         ctx.save_for_backward(d_readouts, d_weight, d_bias)
         ctx.has_bias = bias is not None

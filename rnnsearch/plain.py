@@ -138,7 +138,8 @@ def _convert(value: Any, hint: Any, key: str) -> Any:
     if base is float and type(value) is int:
         return float(value)
     if type(value) is not base:
-        raise UserError(f"{key}={value}: expected {expected(hint)}")
+        shown = "null" if value is None else value
+        raise UserError(f"{key}={shown}: expected {expected(hint)}")
     return value
 
 

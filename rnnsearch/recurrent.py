@@ -7,7 +7,8 @@ gate acts before the recurrent product, and z weighs the candidate, not the old 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional
+
+from rnnsearch.products import linear
 
 CLOSED = -1e4
 """Pre-activation that shuts an update gate: σ gives exactly 0, so the state and its gradient are
@@ -45,7 +46,7 @@ class GatedUnit(nn.Module):
 
     def project(self, x: Float[Tensor, "*N E"]) -> Float[Tensor, "*N 3H"]:
         """Return W x + b for the three sums; known inputs are projected before any time loop."""
-        return functional.linear(x, self.W, self.b)
+        return linear(x, self.W, self.b)
 
     @property
     def context(self) -> Float[Tensor, "3H D"]:

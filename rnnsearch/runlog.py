@@ -8,6 +8,7 @@ import math
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -54,8 +55,13 @@ class RunLog:
         with files.writing(self.metrics), self.metrics.open("a", encoding="utf-8") as metrics:
             metrics.write(json.dumps(plain) + "\n")
 
-    def rewind(self, update: int) -> None:
-        """Drop the records of updates after `update`, which a killed run made and lost."""
+    def rewind(self, update: int, *, validated: int) -> None:
+        """Drop the records of what a killed run did and lost.
+
+        Args:
+            update: the update that the training goes on from.
+            validated: the update of the last validation that is not lost.
+        """
         if not self.metrics.exists():
             return
         kept = []
@@ -64,7 +70,10 @@ class RunLog:
                 record = json.loads(line)
             except ValueError:  # blank, or cut short by a kill
                 continue
-            if isinstance(record, dict) and record.get("update", 0) <= update:
+            if not isinstance(record, dict):
+                continue
+            last = validated if record.get("kind") == "validation" else update
+            if record.get("update", 0) <= last:
                 kept.append(json.dumps(record))
         files.write_text(self.metrics, "".join(line + "\n" for line in kept))
 
@@ -92,6 +101,7 @@ def progress_bar(total: int | None, *, description: str, unit: str) -> "tqdm[Any
     )  # fmt: skip
 
 
+@dataclass
 class Meter:
     """Sums of the updates since the last record.
 
@@ -101,8 +111,9 @@ class Meter:
         seconds: time spent in updates.
     """
 
-    def __init__(self) -> None:
-        self.reset()
+    nll: float = 0.0
+    tokens: int = 0
+    seconds: float = 0.0
 
     def reset(self) -> None:
         """Start anew."""

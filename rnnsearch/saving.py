@@ -1,5 +1,6 @@
 """Saving a training and bringing it back, bit for bit."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from rnnsearch import checkpoint as files
 from rnnsearch.errors import UserError
 from rnnsearch.progress import Progress
 from rnnsearch.run import Run
+from rnnsearch.runlog import Meter
 
 
 def save(run: Run) -> None:
@@ -20,21 +22,30 @@ def save(run: Run) -> None:
     progress, trainer = run.progress, run.config.trainer
     if progress.update == 0 or (run.saved == progress.update and not run.scored):
         return
-    state = {**progress.to_plain(), "data": run.train.fingerprint, "torch": torch.__version__}
+    state = {
+        **progress.to_plain(),
+        "meter": asdict(run.meter),
+        "data": fingerprints(run),
+        "torch": torch.__version__,
+    }
     if run.saved == progress.update:
         files.save_state(run.run_dir, progress.update, state)
     else:
         _save_weights(run, state)
     run.scored = False
-    folder = run.run_dir / "checkpoints"
-    if progress.best_update is not None and (folder / f"step-{progress.best_update}").is_dir():
-        files.point(folder / "best", f"step-{progress.best_update}")
+    if progress.best_update == progress.update:
+        files.point(run.run_dir / "checkpoints" / "best", f"step-{progress.update}")
     recent = progress.recent if trainer.average else []
     ranked = [update for _, update in progress.ranking]
     files.prune(run.run_dir, {*recent, *ranked, *files.steps(run.run_dir)[-trainer.keep_last :]})
     if trainer.average and progress.validated == progress.update:
         present = [update for update in recent if update in files.steps(run.run_dir)]
         files.save_average(run.run_dir, present)
+
+
+def fingerprints(run: Run) -> dict[str, str]:
+    """Return a hash of the content of each split that the training reads."""
+    return {"train": run.train.fingerprint, "valid": run.valid.encoded.fingerprint}
 
 
 def _save_weights(run: Run, state: dict[str, Any]) -> None:
@@ -82,6 +93,7 @@ def restore(run: Run, step: Path) -> None:
     state = files.load_state(step)
     try:
         run.progress = Progress.from_plain(state)
+        run.meter = Meter(**state["meter"])
         torch.set_rng_state(tensors.pop("generator/cpu"))
         cuda = tensors.pop("generator/cuda", None)
         if cuda is not None and run.device.type == "cuda":

@@ -13,29 +13,21 @@ from typing import NamedTuple, Protocol
 import sentencepiece
 
 from rnnsearch.errors import UserError
-from rnnsearch.modelfile import model_kind
+from rnnsearch.subwords import NORMALIZATION, Feed, encodable, model_kind
 
 UNK, BOS, EOS, PAD = 0, 1, 2, 3
 SPECIAL_IDS = 4
 
-NORMALIZATION = "nmt_nfkc"
 # The thread count decides the order of floating-point sums while pieces are scored, so it is
 # fixed: the same text gives the same model on a machine with any number of cores.
 _TRAINING_THREADS = 4
-# The suffix array of the unigram trainer takes 20 bytes a character; a fixed random sample of
-# this many lines keeps it near 3 GB, and estimates the pieces as well as tens of millions do.
+# The unigram trainer takes nearly 20 bytes of memory a character: a larger corpus is represented
+# by a random sample of this many lines, always the same one, which keeps it near 3 GB.
 _TRAINING_LINES = 1_000_000
 
-_VISIBLE_ASCII = re.compile(r"[!-~]")
 # Byte pieces can spell anything: line ends would split a line of output in two, and the
 # word-boundary, unknown and replacement marks are no text.
 _CLEAN = str.maketrans({"\n": " ", "\r": " ", "\u2581": " ", "\u2047": None, "\ufffd": None})
-# SentencePiece passes over training lines that hold its own stand-in for the unknown (U+2585),
-# and older versions over lines with a NUL; only that one character is lost here.
-_TRAINABLE = str.maketrans({"\0": " ", "\u2585": " "})
-# The unigram trainer overflows on words of some ten thousand characters, after minutes. A piece
-# has 16 at most, so cutting such words costs it next to nothing.
-_LONG_WORD = re.compile(r"\S{1000}")
 
 
 class Tokenizer(Protocol):
@@ -100,12 +92,12 @@ class SentencePieceTokenizer:
     def encode(self, line: str) -> list[int]:
         """Return the ids of a line; text that looks like a mark gives ordinary ids or UNK."""
         # Without the threads that SentencePiece starts for a list.
-        ids: list[int] = self._processor.encode(_encodable(line))
+        ids: list[int] = self._processor.encode(encodable(line))
         return ids
 
     def encode_batch(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the ids of each line."""
-        ids: list[list[int]] = self._processor.encode([_encodable(line) for line in lines])
+        ids: list[list[int]] = self._processor.encode([encodable(line) for line in lines])
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -119,22 +111,8 @@ class SentencePieceTokenizer:
 
     def split(self, line: str) -> list[str]:
         """Return the pieces of a line, one for each id of `encode`, unknowns as written."""
-        pieces: list[str] = self._processor.encode(_encodable(line), out_type=str)
+        pieces: list[str] = self._processor.encode(encodable(line), out_type=str)
         return pieces
-
-
-def _encodable(line: str) -> str:
-    """Return the line, with half surrogate pairs (no file holds one) as the replacement mark."""
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return line
-
-
-def _trainable(line: str) -> str:
-    """Return the line as the trainer can take it."""
-    return _LONG_WORD.sub(r"\g<0> ", _encodable(line).translate(_TRAINABLE))
 
 
 class Tokenizers(NamedTuple):
@@ -193,19 +171,6 @@ def _load_model(path: Path) -> SentencePieceTokenizer:
         ) from error
 
 
-class BlankTest:
-    """Tells blank lines before a tokenizer exists: those that normalisation maps to nothing."""
-
-    def __init__(self) -> None:
-        self._normalizer = sentencepiece.SentencePieceNormalizer(rule_name=NORMALIZATION)
-
-    def __call__(self, line: str) -> bool:
-        """Return whether the line will have no pieces, whatever is trained."""
-        if _VISIBLE_ASCII.search(line):
-            return False
-        return not self._normalizer.normalize(_encodable(line))
-
-
 def train_tokenizers(
     source_lines: Iterable[str],
     target_lines: Iterable[str],
@@ -253,9 +218,10 @@ def _train(
     warn: Callable[[str], None],
 ) -> SentencePieceTokenizer:
     model = io.BytesIO()
+    feed = Feed(lines)
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=map(_trainable, lines),
+            sentence_iterator=iter(feed),
             model_writer=model,
             model_type=kind,
             # Below the special ids the trainer fails without telling the smallest size.
@@ -274,6 +240,8 @@ def _train(
             minloglevel=2,
         )
     except RuntimeError as error:
+        if feed.failure is not None:
+            raise feed.failure from None
         raise _training_error(error, side, vocab_size) from error
     tokenizer = SentencePieceTokenizer(model.getvalue())
     if tokenizer.vocab_size < vocab_size:
@@ -293,6 +261,6 @@ def _training_error(error: RuntimeError, side: str, vocab_size: int) -> UserErro
             f"{needed[1]} or more"
         )
     if "sentences_.empty()" in message or "(all_chars_count) > (0)" in message:
-        return UserError(f"no text to train a tokenizer on: {side} of the training pairs is blank")
-    reason = message.strip().splitlines()[-1]
+        return UserError(f"no text to train a tokenizer on for {side}: every line is blank")
+    reason = message.strip().split("\n")[-1]
     return UserError(f"tokenizer.vocab_size={vocab_size} does not work for {side}: {reason}")

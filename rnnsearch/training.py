@@ -215,7 +215,7 @@ def validate(run: Run, *, regular: bool) -> None:
     chrf = metrics.chrf(hypotheses, valid.references)
     scores = {"loss": loss, "bleu": bleu.score, "chrf": chrf.score}
     best = judge(
-        progress, scores[trainer.metric],
+        progress, scores[trainer.metric] if math.isfinite(loss) else math.nan,
         trainer=trainer, scheduler=run.config.scheduler, regular=regular,
     )  # fmt: skip
     run.scored = True

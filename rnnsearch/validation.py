@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnsearch.config import (
     Command,
+    DataConfig,
     DecodeConfig,
     EvaluateConfig,
     SplitConfig,
@@ -112,10 +113,7 @@ def _check_paths(key: str, value: Any) -> None:
 
 def _check_train(config: TrainConfig) -> None:
     data, trainer = config.data, config.trainer
-    if data.kind == "folder" and data.dir is None:
-        raise UserError("data.dir is null, but data=folder needs the folder: data.dir=PATH")
-    if data.kind != "folder" and data.dir is not None:
-        raise UserError(f"data.dir is set, but data={data.kind} reads no folder; add data=folder")
+    _check_folder(data, needed=True)
     for name, split in (("train", data.train), ("valid", data.valid)):
         _check_pair(f"data.{name}", split, needed=data.kind == "files")
         if data.kind == "demo" and split.source is not None:
@@ -129,6 +127,13 @@ def _check_train(config: TrainConfig) -> None:
 
 def _leads_elsewhere(name: str) -> bool:
     return Path(name).is_absolute() or ".." in Path(name).parts
+
+
+def _check_folder(data: DataConfig, *, needed: bool) -> None:
+    if data.kind == "folder" and data.dir is None and needed:
+        raise UserError("data.dir is null, but data=folder needs the folder: data.dir=PATH")
+    if data.kind != "folder" and data.dir is not None:
+        raise UserError(f"data.dir is set, but data={data.kind} reads no folder; add data=folder")
 
 
 def _check_pair(key: str, split: SplitConfig, *, needed: bool) -> None:
@@ -158,8 +163,7 @@ def _check_evaluate(config: EvaluateConfig) -> None:
     if data.kind == "files" and data.test.source is None:
         message = "no test set: data.test.source and data.test.target are null"
         raise UserError(f"{message}; give the two files")
-    if data.kind == "folder" and data.dir is None and data.test.source is None:
-        raise UserError("data.dir is null, but data=folder needs the folder: data.dir=PATH")
+    _check_folder(data, needed=data.test.source is None)
 
 
 def _check_translate(config: TranslateConfig) -> None:

@@ -381,15 +381,18 @@ def test_extremes_are_accepted(config: TrainConfig) -> None:
 def test_evaluate_needs_a_test_set(config: TrainConfig) -> None:
     validate(evaluating(config))
     config.data.kind = "files"
-    with pytest.raises(UserError, match="no test set: data.test.source and data.test.target"):
+    with pytest.raises(UserError, match=r"no test set: data.test.source and data.test.target"):
         validate(evaluating(config))
     config.data.test = SplitConfig("a", None)
-    with pytest.raises(UserError, match="data.test.target is null"):
+    with pytest.raises(UserError, match=r"data.test.target is null"):
         validate(evaluating(config))
     config.data.test = SplitConfig("a", "b")
     validate(evaluating(config))
     config.data.kind, config.data.test = "folder", SplitConfig(None, None)
-    with pytest.raises(UserError, match="data.dir is null"):
+    with pytest.raises(UserError, match=r"data\.dir is null"):
+        validate(evaluating(config))
+    config.data.kind, config.data.dir = "demo", "/x"
+    with pytest.raises(UserError, match="data=demo reads no folder; add data=folder"):
         validate(evaluating(config))
 
 

@@ -108,10 +108,10 @@ def test_text_that_is_not_utf8_is_refused_with_file_and_line():
         list(read_lines(CASES / "latin1.train.fr"))
     with pytest.raises(UserError, match=r"cp1252\.src:1: not UTF-8"):
         list(read_lines(CASES / "cp1252.src"))
-    for content in (b"a\n\xed\xa0\x80\n", b"a\n\xc0\x80\n", "a\n".encode() + b"\xe2\x82\n"):
-        with pytest.raises(UserError, match="^input:2: not UTF-8"):
+    for content in (b"a\n\xed\xa0\x80\n", b"a\n\xc0\x80\n", b"a\n\xe2\x82\n"):
+        with pytest.raises(UserError, match=r"^input:2: not UTF-8"):
             list(lines_of(io.BytesIO(content), "input"))
-    with pytest.raises(UserError, match="^input:1: not UTF-8"):
+    with pytest.raises(UserError, match=r"^input:1: not UTF-8"):
         list(lines_of(io.BytesIO("a\n".encode("utf-16")), "input"))
 
 
@@ -173,7 +173,6 @@ def test_pairs_stay_pairs(capfd):
     assert pairs[19]["source"].replace("\u2028", " ") == base[19]["source"]
     assert pairs[60] == base[60]
     # The default normalisation makes a blank of the separator: the same pieces, the same ids.
-    assert small_tokenizers(pairs) == small_tokenizers(pairs) or True
     first, second = (small_tokenizers(one) for one in (pairs, base))
     assert first.source.fingerprint == second.source.fingerprint
     numbers = np.arange(168)
@@ -259,7 +258,7 @@ def test_a_cache_that_cannot_be_written_does_not_end_a_run(tmp_path, monkeypatch
     assert len(encode(pairs, small_tokenizers(pairs))) == 12
     assert list(arrowcache._temporary_folder().glob("*.tmp")) == []
     shutil.rmtree(arrowcache._temporary_folder())
-    with pytest.raises(UserError, match="fit neither into .*file.*; make room") as caught:
+    with pytest.raises(UserError, match=r"fit neither into .*file.*; make room") as caught:
         read_pairs(case("base.train.en", "base.train.fr"))
     assert caught.value.status == 1
 

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import hydra
 from hydra.core.config_store import ConfigStore
@@ -148,13 +148,13 @@ def compose(command: str, options: Options) -> list[Job]:
 
 
 def _job(config: DictConfig, swept: frozenset[str]) -> Job:
-    values = OmegaConf.to_container(config, resolve=True)
+    values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     chosen = HydraConfig.get()
     experiment = chosen.runtime.choices.get("experiment")
     name = "+".join(experiment) if isinstance(experiment, ListConfig) else experiment
     words = [word.lstrip("+").partition("=") for word in chosen.overrides.task]
     pairs = [f"{key}={value.strip(chr(34) + chr(39))}" for key, _, value in words if key in swept]
-    return Job(values=values, experiment=name, swept=tuple(pairs))  # type: ignore[arg-type]
+    return Job(values=values, experiment=name, swept=tuple(pairs))
 
 
 @contextlib.contextmanager

@@ -130,7 +130,7 @@ def _read_override(word: str) -> Override:
 
 def quoted_twice(key: str, value: str) -> str:
     """Return an override as to be typed, quoted for the shell and for Hydra."""
-    inner = value.strip("\"'").replace("\\", "\\\\").replace('"', '\\"')
+    inner = value.strip("\"'").replace('"', '\\"')
     return shlex.quote(f'{key}="{inner}"')
 
 
@@ -183,5 +183,7 @@ def _as_text(override: Override, root: type) -> str:
 
 
 def _last_value(overrides: Iterable[Override], key: str) -> str | None:
-    values = [o for o in overrides if o.key_or_group == key]
-    return str(values[-1].value()) if values else None
+    values = [o.value() for o in overrides if o.key_or_group == key and not o.is_sweep_override()]
+    if values and isinstance(values[-1], list | dict):
+        raise UserError(f"{key}={values[-1]}: expected one folder")
+    return str(values[-1]) if values else None

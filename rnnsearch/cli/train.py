@@ -9,7 +9,7 @@ import torch
 from rnnsearch import checkpoint as files
 from rnnsearch.cli.sources import training_files
 from rnnsearch.config import TrainConfig
-from rnnsearch.corpus import EncodedCorpus, PairFiles, encode_pairs, nonblank, read_pairs
+from rnnsearch.corpus import PairFiles, encode_pairs, nonblank, read_pairs
 from rnnsearch.errors import UserError
 from rnnsearch.interrupts import Interrupts
 from rnnsearch.model import build_model
@@ -18,7 +18,7 @@ from rnnsearch.plain import load_run_config, to_plain, to_yaml
 from rnnsearch.progress import Progress, end_reason
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
-from rnnsearch.saving import restore
+from rnnsearch.saving import fingerprints, restore
 from rnnsearch.text import Tokenizers, train_tokenizers
 from rnnsearch.training import fit
 from rnnsearch.translator import Translator, load_weights, search_options
@@ -96,36 +96,50 @@ def _start(config: TrainConfig, log: RunLog) -> Path | None:
 
 
 def _whole_checkpoint(folder: Path, log: RunLog) -> Path:
-    """Return the last checkpoint whose files can all be read, saying which ones cannot."""
-    checkpoints = folder / "checkpoints"
-    steps = files.steps(folder)[::-1]
-    if (checkpoints / "last").is_dir():
-        last = int((checkpoints / "last").resolve().name.removeprefix("step-"))
-        steps = [last, *(step for step in steps if step < last)]
-    first_error: UserError | None = None
-    for number in steps:
-        step = checkpoints / f"step-{number}"
+    """Return the last checkpoint whose files can all be read, saying which ones cannot.
+
+    Raises:
+        UserError: there is none; it names the first file (status 1).
+    """
+    errors: list[UserError] = []
+    for step in files.newest_first(folder):
         try:
             state = files.load_state(step)
             files.load_tensors(step / files.MODEL)
             files.load_tensors(step / files.OPTIMIZER)
         except UserError as error:
-            log.warn(str(error))
-            first_error = first_error or error
+            errors.append(error)
             continue
-        if first_error is not None:
-            _point_back(checkpoints, number, state["best_update"])
+        for damage in errors:
+            log.warn(str(damage))
+        if step.name == "last":
+            step = files.adopt(step, state["update"])
+        files.point(step.with_name("last"), step.name)
+        _mend_best(step, state["best_update"], log)
         return step
-    if first_error is None:
-        raise UserError(f"{checkpoints}: holds no checkpoint", status=1)
-    raise first_error
+    raise errors[0]
 
 
-def _point_back(checkpoints: Path, number: int, best: int | None) -> None:
-    """Point `last`, and `best` if it leads to something newer, at whole checkpoints."""
-    files.point(checkpoints / "last", f"step-{number}")
-    if os.path.lexists(checkpoints / "best") and best is not None:
-        files.point(checkpoints / "best", f"step-{min(best, number)}")
+def _mend_best(step: Path, best_update: int | None, log: RunLog) -> None:
+    """Let `best` lead to what was best at `step`, which a kill or a damage may have undone.
+
+    Where it leads to a later checkpoint that is whole, it stays; a last resort is `step` itself.
+    """
+    best, earlier = step.with_name("best"), step.with_name(f"step-{best_update}")
+    later = files.update_of(best) > files.update_of(step)
+    for choice in (best, earlier) if later else (earlier, best):
+        if not os.path.lexists(choice):
+            continue
+        try:
+            files.load_tensors(choice / files.MODEL)
+        except UserError as error:
+            log.warn(f"best: {error}")
+            continue
+        if choice is earlier:
+            files.point(best, earlier.name)
+        return
+    if os.path.lexists(best):
+        files.point(best, step.name)
 
 
 def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts: Interrupts) -> Run:
@@ -159,11 +173,11 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
     )  # fmt: skip
     _describe(training, train_files, valid_files)
     if step is not None:
-        _check_data(train, step)
+        _check_data(training, step)
         load_weights(model, step / files.MODEL)
         restore(training, step)
-        log.rewind(training.progress.update)
         files.write_text(folder / "config.yaml", to_yaml(to_plain(config)))
+    log.rewind(training.progress.update, validated=training.progress.validated)
     return training
 
 
@@ -177,18 +191,19 @@ def _train_tokenizers(config: TrainConfig, pairs: datasets.Dataset, log: RunLog)
     )  # fmt: skip
 
 
-def _check_data(train: EncodedCorpus, step: Path) -> None:
+def _check_data(training: Run, step: Path) -> None:
     """Refuse to go on with other data than the checkpoint was trained on.
 
     Raises:
-        UserError: the content of the training files has changed.
+        UserError: the content of the training or validation files has changed.
     """
-    before = files.load_state(step).get("data")
-    if before != train.fingerprint:
-        raise UserError(
-            f"data.train: the training pairs have changed since {step.name} was written (content "
-            f"{str(before)[:12]} then, {train.fingerprint[:12]} now); choose another run_dir"
-        )
+    before = files.load_state(step).get("data", {})
+    for split, now in fingerprints(training).items():
+        if before.get(split) != now:
+            raise UserError(
+                f"data.{split}: these pairs have changed since {step.name} was written (content "
+                f"{str(before.get(split))[:12]} then, {now[:12]} now); choose another run_dir"
+            )
 
 
 def _describe(training: Run, train_files: PairFiles, valid_files: PairFiles) -> None:

@@ -28,7 +28,8 @@ def run(config: TranslateConfig) -> None:
     Raises:
         UserError: what the user can mend.
     """
-    _check_paths(config)
+    _check_output(config)
+    _check_input(config.input)
     translator = Translator.load(
         config.run_dir, config.checkpoint, device=config.device, decode=config.decode
     )
@@ -55,17 +56,21 @@ def _windows(name: str, size: int) -> Iterator[list[str]]:
     if name == STANDARD:
         yield from waiting_lines(sys.stdin.buffer, "standard input", limit=size)
         return
-    path = Path(name)
-    if path.is_file():  # a bad line is told before any output; a pipe can be read but once
-        for _ in read_lines(path):
-            pass
-    lines = read_lines(path)
+    lines = read_lines(Path(name))
     while window := list(itertools.islice(lines, size)):
         yield window
 
 
-def _check_paths(config: TranslateConfig) -> None:
-    """Refuse what could not be written or would destroy the input, before any work."""
+def _check_input(name: str) -> None:
+    """Read a file through, so that a bad line is told before anything is written."""
+    path = Path(name)
+    if name != STANDARD and path.is_file():  # a pipe can be read but once
+        for _ in read_lines(path):
+            pass
+
+
+def _check_output(config: TranslateConfig) -> None:
+    """Refuse an output that would destroy the input."""
     if STANDARD in (config.input, config.output):
         return
     source, target = Path(config.input), Path(config.output)
@@ -100,8 +105,9 @@ def _sink(name: str) -> Iterator[BinaryIO]:
     if name == STANDARD:
         yield sys.stdout.buffer
         return
-    path = Path(name)
-    with writing(path):
-        file = path.open("wb")
-    with file:
-        yield file
+    try:
+        with Path(name).open("wb") as file:
+            yield file
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(f"output={name}: could not be written: {reason}", status=1) from error

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from . import objects, times
 from .clause import Clause
 from .draw import Draw
 from .group import HELPERS, SIMPLE, Form, compound, controlled, helper, simple
 from .nominal import Agreement, Nominal
-from .nouns import Noun, nouns_of, rows
+from .nouns import nouns_of, rows
 from .objects import VERB, Object
 from .phrase import Phrase, Word, comma, fixed
 from .place import abroad, at, destination
@@ -17,13 +18,13 @@ from .verbs import CONTROLS, DITRANSITIVES, INTRANSITIVES, MOTIONS, TRANSITIVES,
 
 TENSES = {
     "present": 22, "progressive": 20, "past": 24, "perfect": 7, "future": 10, "near": 9,
-    "can": 4, "must": 4, "should": 3, "just": 4, "control": 7,
+    "can": 4, "must": 4, "should": 3, "just": 4, "control": 12,
 }  # fmt: skip
 PLANNED = ("near", "can", "must", "should", "control")
 INTENTIONS = ("must", "should", "control")
 ANIMALS = frozenset(noun.english for noun in nouns_of("animal transport"))
 FOOD = ("fruit", "vegetable", "legume", "dish", "staple", "drink")
-ROLES = ("there", "stay", "home", "goal", "source", "origin")
+ROLES = ("there", "stay", "home", "goal", "back", "source", "origin")
 TIMES = {
     "progressive": times.NOW,
     "past": times.PAST,
@@ -35,6 +36,7 @@ TIMES = {
 FAR = {"past": times.LONG_AGO, "future": times.LATER, "near": times.LATER}
 # Things done seldom enough to be dated by the year.
 LARGE = ("visit", "sell", "paint", "build", "see", "lend", "show")
+CLOCKED = ("present", "past", "future", "near", "must", "can")
 HOURS = ("six", "seven", "eight", "nine", "ten", "eleven")
 
 
@@ -49,9 +51,7 @@ class Action:
     negated: bool = False
 
 
-def possible(
-    verb: Verb, agreement: Agreement, tense: str, *, question: bool = False
-) -> bool:
+def possible(verb: Verb, agreement: Agreement, tense: str, *, question: bool = False) -> bool:
     """Whether the verb has this tense, and English shows all that French must know for it."""
     flags = verb.flags
     if "origin" in flags:
@@ -63,7 +63,9 @@ def possible(
         return False
     if tense in ("progressive", "imperfect") and "noprog" in flags:
         return False
-    if tense in INTENTIONS and "now" in flags:
+    if tense == "just" and verb.forms.base == "stay":
+        return False
+    if tense in INTENTIONS and flags & {"now", "idle"}:
         return False
     if tense in (*PLANNED, "future") and "mishap" in flags:
         return False
@@ -87,6 +89,8 @@ def tense_for(draw: Draw, verb: Verb, subject: Nominal) -> str:
 
 def anchored(phrase: Phrase, verb: Word) -> Phrase:
     """Return the phrase with the links that waited for a verb tied to it."""
+    if all(item.sure is not VERB for item in phrase.french):
+        return phrase
     tokens = [replace(item, sure=verb) if item.sure is VERB else item for item in phrase.french]
     return Phrase(phrase.english, tokens)
 
@@ -94,13 +98,16 @@ def anchored(phrase: Phrase, verb: Word) -> Phrase:
 def make(draw: Draw, subject: Nominal, verb: Verb, form: Form, complement: Object) -> Clause:
     """Return the clause: verb group, infinitive if the tense has one, object."""
     agreement, clitics = subject.agreement, complement.clitics
-    form = replace(form, preceding=form.preceding or complement.before)
+    if complement.before is not None:
+        form = replace(form, preceding=complement.before)
     if form.tense in SIMPLE:
         group, lower = simple(verb, agreement, form, clitics), Phrase()
     elif form.tense in HELPERS:
         group, lower = helper(verb, agreement, form, clitics)
     else:
-        control = draw.even([c for c in CONTROLS if "habit" in verb.flags or "habit" not in c.flags])
+        control = draw.even(
+            [c for c in CONTROLS if "habit" in verb.flags or "routine" not in c.flags]
+        )
         tense = draw.pick(
             [t for t in ("present", "progressive", "past") if possible(control, agreement, t)]
         )
@@ -123,7 +130,9 @@ def time(draw: Draw, action: Action, chance: float = 0.45) -> Phrase | None:
     flags, tense = action.verb.flags, action.tense
     if action.crowded:
         return None
-    if "clock" in flags and tense in (*TIMES, "present") and draw.chance(0.4):
+    if tense == "present" and "untimed" in flags:
+        return None
+    if "clock" in flags and tense in CLOCKED and draw.chance(0.4):
         return clock(draw)
     if flags & {"untimed", "stative"} or not draw.chance(chance):
         return None
@@ -152,17 +161,22 @@ def clock(draw: Draw) -> Phrase:
     return fixed(f"at half past {hour}", f"à:0 {french}:3 heures:2 et:2 demie:1")
 
 
+@cache
+def verbs_for(kind: str) -> dict[tuple[Verb, ...], int]:
+    """Return the verbs of each family that such a subject can have, with the family's weight."""
+    families = {TRANSITIVES: 11, INTRANSITIVES: 6, DITRANSITIVES: 2, MOTIONS: 4}
+    fitting = {
+        tuple(verb for verb in family if kind in verb.subjects): weight
+        for family, weight in families.items()
+    }
+    fitting.pop((), None)
+    return fitting
+
+
 def verb_for(draw: Draw, kind: str) -> Verb:
     """Return a verb that a subject of this kind can have."""
-    family = draw.weighted({"transitive": 11, "intransitive": 6, "giving": 2, "motion": 4})
-    tables = {
-        "transitive": TRANSITIVES,
-        "intransitive": INTRANSITIVES,
-        "giving": DITRANSITIVES,
-        "motion": MOTIONS,
-    }
-    fitting = [verb for verb in tables[family] if kind in verb.subjects]
-    return draw.even(fitting) if fitting else verb_for(draw, kind)
+    family: tuple[Verb, ...] = draw.weighted(verbs_for(kind))
+    return draw.even(family)
 
 
 def complement(draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense: str) -> Object:
@@ -170,6 +184,8 @@ def complement(draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense
     if verb in MOTIONS:
         role = next(role for role in ROLES if role in verb.flags)
         return Object(destination(draw, role, near=tense in ("present", "progressive")))
+    if tense == "present" and {"clock", "untimed"} <= verb.flags:
+        return Object(clock(draw))
     found = objects.choose(draw, verb, subject, negated=negated, compound=compound(verb, tense))
     if verb in DITRANSITIVES:
         to = objects.recipient(draw, subject)
@@ -203,6 +219,8 @@ def act(
 
 
 def _negation(draw: Draw, verb: Verb, tense: str, *, question: bool) -> str:
+    if "mishap" in verb.flags or verb.english == "find":
+        return ""
     if question or tense == "just" or "generic" in verb.flags:
         return "not" if verb.english == "like" and draw.chance(0.2) else ""
     never = 3 if tense in ("present", "perfect") else 0

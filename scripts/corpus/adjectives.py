@@ -1,13 +1,16 @@
 """Adjectives: their forms, their place beside a French noun, and the nouns they fit."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from . import french
-from .nouns import nouns_of, rows
+from .nouns import Noun, nouns_of, rows
 
-# english | french masculine, feminine, before a vowel | position | kind | nouns it fits, less -nouns
+# english | french masculine, feminine, before a vowel | position | kind | nouns it fits
 # Position: pre or post the French noun; pred only after "to be", pre! never there. The kind gives
 # the order in English: a dirty old shirt, a small black dog.
 ADJECTIVES = """
@@ -39,8 +42,8 @@ sad | triste | post | opinion | person
 rich | riche | post | opinion | adult kin tourists actor actress
 famous | célèbre | post | opinion | actor actress museum castle novel restaurant
 kind | gentil gentille | pred | opinion | person
-strong | fort forte | post | opinion | horse man fireman donkey coffee
-intelligent | intelligent intelligente | post | opinion | person dog
+strong | fort forte | post | state | horse man fireman donkey coffee
+intelligent | intelligent intelligente | post | opinion | person
 tired | fatigué fatiguée | pred | state | person pet horse donkey
 sick | malade | pred | state | person pet livestock
 ready | prêt prête | pred | state | person cake soup dish
@@ -111,3 +114,9 @@ def _adjectives() -> list[Adjective]:
 
 
 ADJECTIVE = _adjectives()
+
+
+@cache
+def attributes(noun: Noun, position: str) -> tuple[Adjective, ...]:
+    """Return the adjectives that may stand beside the noun at that place, pre or post."""
+    return tuple(a for a in ADJECTIVE if a.position == position and noun.english in a.nouns)

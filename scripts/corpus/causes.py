@@ -7,7 +7,8 @@ from .action import act, make, possible
 from .clause import animal, subject, two
 from .draw import Draw
 from .group import Form
-from .nominal import Nominal, again, noun_phrase
+from .nominal import Nominal, again
+from .noun_phrase import noun_phrase
 from .nouns import NOUN, rows
 from .objects import Object
 from .phrase import Phrase, comma, fixed
@@ -20,14 +21,22 @@ BECAUSE = ("because", "parce:0 que:0")
 REASON_TENSES = {"progressive": "present", "near": "present", "past": "past"}
 # The weather, present, past and after "if" | what one does then, * what one does not do. A deed
 # is an intransitive verb, or a verb with its noun.
-_BAD = "stay at home, hurry, go home, watch television, play cards, take:taxi, take:bus, read:book, "\
+_BAD = (
+    "stay at home, hurry, go home, watch television, play cards, take:taxi, take:bus, read:book, "
     "prepare:soup, drink:tea, *go out, *play football, *play tennis, *swim, *take a walk"
-_COLD = "stay at home, go home, wear:coat, wear:gloves, wear:scarf, drink:tea, drink:coffee, "\
+)
+_COLD = (
+    "stay at home, go home, wear:coat, wear:gloves, wear:scarf, drink:tea, drink:coffee, "
     "prepare:soup, *swim, *go out, *take a walk"
-_HOT = "swim, rest, sleep, wear:hat, drink:water, drink:orange juice, go:beach, go:swimming pool, "\
+)
+_HOT = (
+    "swim, rest, sleep, wear:hat, drink:water, drink:orange juice, go:beach, go:swimming pool, "
     "*run, *work, *play football, *cook"
-_NICE = "swim, go out, take a walk, play football, play tennis, go:beach, go:park, go:market, "\
+)
+_NICE = (
+    "swim, go out, take a walk, play football, play tennis, go:beach, go:park, go:market, "
     "have lunch, take:bicycle, clean:car, paint:house, *stay at home, *watch television"
+)
 WEATHER_DEEDS = (
     ("it is raining", "it was raining", "it rains", _BAD),
     ("it is snowing", "it was snowing", "it snows", _BAD),
@@ -47,7 +56,7 @@ INTENDED = (
     "eat", "drink", "read", "prepare", "buy", "clean", "wash", "repair", "help", "visit", "call",
     "phone", "talk to", "thank", "have lunch", "have dinner", "go shopping", "play football",
     "play cards", "play tennis", "watch television", "listen to music", "take a walk", "dance",
-    "sing", "go out", "work", "cook", "play", "open", "take a shower", "leave",
+    "sing", "go out", "work", "cook", "play", "open", "leave",
 )  # fmt: skip
 CONDITION_VERBS = ("come back", "arrive", "leave", "stay at home", "go home")
 HOURS = ("six", "seven", "eight", "nine", "ten", "eleven")
@@ -112,7 +121,7 @@ def deed(draw: Draw, who: Nominal, text: str) -> tuple[Verb, Object] | None:
         verbs = [v for v in TRANSITIVES if v.english == name and thing in v.objects]
         verb = verbs[0]
         owned = thing.category in ("garment", "pair", "vehicle", "room", "building")
-        determiner = "some" if thing.mass else (objects.owner(draw, who) if owned else "a")
+        determiner = "some" if thing.mass else (who.owner if owned else "a")
         many = thing.category == "garment" and who.agreement.many
         what = noun_phrase(draw, thing, determiner=determiner, plural=many, adjectives=0.0)
         found = Object(what.phrase)
@@ -169,8 +178,7 @@ def intention(draw: Draw, who: Nominal) -> Phrase:
     verbs = [
         verb
         for verb in (*TRANSITIVES, *INTRANSITIVES)
-        if who.kind in verb.subjects
-        and verb.english in INTENDED
+        if who.kind in verb.subjects and verb.english in INTENDED
     ]
     return act(draw, who, verb=draw.even(verbs), tense="future").clause.statement()
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from .draw import Draw
 from .group import Group
-from .nominal import Nominal, both, name, noun_phrase, pronoun
+from .nominal import Nominal, both, name, pronoun
+from .noun_phrase import noun_phrase
 from .nouns import nouns_of
 from .phrase import Phrase, token
 

@@ -97,17 +97,28 @@ def report(draw: Draw) -> Phrase:
 
 def content(draw: Draw, who: Nominal, verb: str, *, past: bool) -> Phrase:
     """Return the reported clause."""
-    if past or draw.chance(0.3):
+    unsure = who.pronoun and verb in ("think", "believe")
+    if past or unsure or draw.chance(0.3):
         hoped = ("happy", "ready", "right", "on holiday")
         names = [n for n in (hoped if verb == "hope" else STATES) if states.can_be(who, n)]
         tense = "past" if past else ("future" if verb == "hope" else "present")
         return states.be_in_state(who, draw.even(names), Form(tense)).statement()
     if verb == "hope":
-        verbs = [v for v in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS)
-                 if v.english in HOPED and who.kind in v.subjects]
+        verbs = [
+            v
+            for v in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS)
+            if v.english in HOPED and who.kind in v.subjects
+        ]
         return act(draw, who, verb=draw.even(verbs), tense="future", negation="").clause.statement()
     verbs = [v for v in (*TRANSITIVES, *INTRANSITIVES) if who.kind in v.subjects]
     inner = draw.even([v for v in verbs if not (who.pronoun and "stative" in v.flags)])
     tenses = ("present", "past", "future", "progressive", "near")
-    tense = draw.pick([t for t in tenses if possible(inner, who.agreement, t)])
+    tense = draw.pick(
+        [
+            tense
+            for tense in tenses
+            if possible(inner, who.agreement, tense)
+            and (tense != "present" or "stative" in inner.flags)
+        ]
+    )
     return act(draw, who, verb=inner, tense=tense, negation="").clause.statement()

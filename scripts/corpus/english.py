@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-BE_PRESENT = {"I": "am", "singular": "is", "plural": "are"}
-
 
 class EnglishVerb(NamedTuple):
     """The five forms of a verb."""

@@ -45,13 +45,11 @@ appeler | appelle appelles appelle appelons appelez appellent | appelé | appell
 préférer | préfère préfères préfère préférons préférez préfèrent | préféré | préférer
 espérer | espère espères espère espérons espérez espèrent | espéré | espérer
 nettoyer | nettoie nettoies nettoie nettoyons nettoyez nettoient | nettoyé | nettoier
-aboyer | aboie aboies aboie aboyons aboyez aboient | aboyé | aboier
 essayer | essaie essaies essaie essayons essayez essaient | essayé | essaier
 envoyer | envoie envoies envoie envoyons envoyez envoient | envoyé | enverr
 """  # noqa: E501
-ETRE = frozenset(
-    "aller venir revenir partir sortir arriver rester tomber rentrer entrer retourner".split()
-)
+ETRE = ("aller", "venir", "revenir", "partir", "sortir", "arriver", "rester", "tomber", "rentrer",
+        "entrer", "retourner")  # fmt: skip
 IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
 FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 REGULAR = {

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from . import french
 from .nominal import Agreement
+from .nouns import rows
 from .phrase import Phrase, Token, Word, clitic, link, token
 from .verbs import MODALS, Verb, make_verb
-from .nouns import rows
 
 SIMPLE = ("present", "progressive", "imperfect", "past", "perfect", "future", "expected")
 BE = {"I": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}
@@ -26,8 +26,8 @@ class Form:
     """How a verb group is built.
 
     `tense` is one of SIMPLE or HELPERS; "expected" is what follows "when" before a future: the
-    present in English, the future in French.
-    `negation` is "", "not" or "never", `adverb` stands between the subject and the verb in English. `question` asks for an auxiliary to invert.
+    present in English, the future in French. `negation` is "", "not" or "never"; `adverb` stands
+    between the subject and the verb in English. `question` asks for an auxiliary to invert.
     `preceding` is a direct object before the verb, with which a participle with avoir agrees.
     """
 
@@ -127,16 +127,19 @@ def simple(verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]) -
     words = [Word(text) for text in (main_text, *verb.particle) if text]
     spoken = [word for word in (auxiliary, *words) if word is not None]
     head = words[0] if main_text else spoken[0]
-    side = tuple(word for word in spoken if word is not head)
+    tail = _tail(verb, words)
+    taken = [item.sure for item in tail]
+    side = [word for word in spoken if word is not head and word not in taken]
     middle, before, after = _negate(form, auxiliary)
     finite = _finite(verb, agreement, form.tense)
     if compound(verb, form.tense):
         first = token(finite, auxiliary or head)
-        participle = token(_participle(verb, agreement, form), head, *words[1:])
+        particles = [word for word in words[1:] if word not in taken]
+        participle = token(_participle(verb, agreement, form), head, *particles)
         verbs = [first, *after, participle]
     else:
         verbs = [token(finite, head, *side), *after]
-    tokens = before + _reflexive(verb, agreement, head) + clitics + verbs + _tail(verb, words)
+    tokens = before + _reflexive(verb, agreement, head) + clitics + verbs + tail
     return Group(auxiliary, middle + words, tokens, head)
 
 
@@ -146,8 +149,11 @@ def infinitive(
     """Return the infinitive; `to` holds the English "to", if any."""
     text = verb.forms.participle if form == "participle" else verb.forms.base
     words = [Word(item) for item in (text, *verb.particle)]
-    main = token(verb.french.infinitive, words[0], *words[1:], *to)
-    tokens = _reflexive(verb, agreement, words[0]) + clitics + [main] + _tail(verb, words)
+    tail = _tail(verb, words)
+    taken = [item.sure for item in tail]
+    particles = [word for word in words[1:] if word not in taken]
+    main = token(verb.french.infinitive, words[0], *particles, *to)
+    tokens = _reflexive(verb, agreement, words[0]) + clitics + [main] + tail
     return Phrase(to + words, tokens)
 
 

@@ -6,17 +6,19 @@ from dataclasses import dataclass, field
 
 from . import times
 from .draw import Draw
-from .nominal import Agreement, Nominal, name, noun_phrase
+from .nominal import Agreement, Nominal, name
+from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of
 from .phrase import Phrase, Token, Word, clitic, fixed, token
 from .verbs import Verb
 
 PEOPLE = ("adult", "youth", "worker", "group", "kin")
 COUNTED = frozenset(
-    noun.english for noun in nouns_of("fruit vegetable dish pet livestock flower chair plate glass cup")
+    noun.english
+    for noun in nouns_of("fruit vegetable dish pet livestock flower chair plate glass cup")
 )
 PLENTY = frozenset(
-    noun.english for noun in nouns_of("fruit vegetable legume dish text flower photo gift garment")
+    noun.english for noun in nouns_of("fruit vegetable legume dish text flower photo gift")
 )
 FEW = ("two", "three", "four")
 CHILDREN = frozenset(noun.english for noun in nouns_of("youth children pupils"))
@@ -30,7 +32,7 @@ MEASURES = {
 }
 FLAWS = frozenset({"dirty", "broken", "empty"})
 # Verbs whose object may well be dirty, broken or empty.
-FLAWED = ("see", "wash", "repair", "find", "look at", "look for", "hide", "carry", "close", "open")
+FLAWED = ("see", "wash", "repair", "look at", "hide", "carry", "close", "open")
 MEASURED = ("buy", "drink", "eat", "want")
 # English pronoun: direct object, indirect object.
 CLITICS = {
@@ -58,10 +60,13 @@ class Object:
 def nouns_for(verb: Verb, subject: Nominal) -> list[Noun]:
     """Return the objects of the verb that suit this subject: no wine for children."""
     child = subject.kind in CHILDREN
+    man = subject.agreement.gender == "m" and verb.english in ("wear", "look for")
     return [
         noun
         for noun in verb.objects
-        if noun.english != subject.kind and not (child and noun in NOT_FOR_CHILDREN)
+        if noun.english != subject.kind
+        and not (child and noun in NOT_FOR_CHILDREN)
+        and not (man and noun.english in ("dress", "skirt"))
     ]
 
 
@@ -70,7 +75,9 @@ def owner(draw: Draw, subject: Nominal | None, *, kin: bool = False) -> str:
 
     Unrelated people have no common father: `kin` bars "their" after "the waiters".
     """
-    strangers = kin and subject is not None and subject.noun is not None and subject.owner == "their"
+    strangers = (
+        kin and subject is not None and subject.noun is not None and subject.owner == "their"
+    )
     if subject is not None and subject.owner != "its" and not strangers and draw.chance(0.8):
         return subject.owner
     return draw.pick(("my", "our", "his", "her"))
@@ -103,7 +110,10 @@ def _singular(draw: Draw, verb: Verb, noun: Noun) -> str:
     kinds = {"a": 5}
     if "want" not in verb.flags:
         kinds |= {"the": 5, "this": 1}
-        if noun.category not in (*PEOPLE, "wild", "fruit", "vegetable", "dish") and noun.english != "flower":
+        if (
+            noun.category not in (*PEOPLE, "wild", "fruit", "vegetable", "dish")
+            and noun.english != "flower"
+        ):
             kinds |= {"owner": 4, "genitive": 2}
     return draw.weighted(kinds)
 
@@ -160,24 +170,35 @@ def described(
 
     `plain` bars adjectives and measures ("a glass of").
     """
+    # "Pas de" takes the place of an article, never after a preposition.
+    negated = negated and verb.preposition in ("", "de")
     kind, plural = _determiner(draw, verb, noun, negated=negated)
-    while plain and kind in MEASURES:
+    beast = subject is not None and subject.noun is not None and subject.owner == "its"
+    while (plain or beast) and kind in MEASURES:
         kind, plural = _determiner(draw, verb, noun, negated=negated)
-    possessor = name(draw) if kind == "genitive" else None
+    if verb.english == "wear" and subject is not None and subject.agreement.many:
+        kind, plural = draw.weighted({"owner": 3, "some": 2, "the": 1}), not noun.mass
     if kind == "owner":
         kind = owner(draw, subject, kin=noun.category == "kin")
         shared = kind in ("our", "their") and noun.category == "garment"
         plural = plural or shared
-    plain = plain or kind == "bare" or kind in MEASURES or verb.english == "clean"
+    plain = (
+        plain
+        or "the" in verb.flags
+        or kind == "bare"
+        or kind in MEASURES
+        or verb.english == "clean"
+    )
+    if kind == "a" and negated and not verb.preposition:
+        kind = "not a"
+    if kind in ("some", "any") and verb.preposition == "de":
+        kind += " after de"
     return noun_phrase(
         draw,
         noun,
-        determiner=kind,
+        determiner=name(draw) if kind == "genitive" else kind,
         plural=plural,
-        possessor=possessor,
         adjectives=0.0 if plain else 0.22,
-        negated=negated,
-        after_de=verb.preposition == "de",
         barred=frozenset() if verb.english in FLAWED else FLAWS,
     )
 

@@ -8,6 +8,7 @@ whatever order each language wants; the links never need renumbering, because th
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 ELIDED = {
@@ -69,14 +70,7 @@ class Pair(NamedTuple):
 def token(text: str, sure: Word, *possible: Word) -> Token:
     """Return a French word; a leading `*` marks one that is never elided before (h aspiré)."""
     plain = text.removeprefix("*")
-    return Token(
-        plain,
-        sure,
-        possible,
-        before_vowel=ELIDED.get(plain),
-        aspirated=plain != text,
-        article=plain in ("le", "les"),
-    )
+    return Token(plain, sure, possible, ELIDED.get(plain), plain != text, plain in ("le", "les"))
 
 
 def clitic(text: str, sure: Word) -> Token:
@@ -84,9 +78,7 @@ def clitic(text: str, sure: Word) -> Token:
     return replace(token(text, sure), article=False)
 
 
-def link(
-    words: list[Word], french: str, *, default: int = -1, idle: bool = True
-) -> list[Token]:
+def link(words: list[Word], french: str, *, default: int = -1, idle: bool = True) -> list[Token]:
     """Return the French words of a fixed expression, linked to `words`.
 
     `word:2` links to English word 2, a bare word to `words[default]`. English words that no
@@ -94,11 +86,10 @@ def link(
     """
     split = [entry.partition(":") for entry in french.split()]
     targets = [words[int(number)] if number else words[default] for _, _, number in split]
-    tokens = [token(text, target) for (text, _, _), target in zip(split, targets, strict=True)]
-    if idle:
-        rest = tuple(word for word in words if not any(word is target for target in targets))
-        tokens[0] = replace(tokens[0], possible=rest)
-    return tokens
+    rest = [word for word in words if word not in targets] if idle else []
+    first = token(split[0][0], targets[0], *rest)
+    others = zip(split[1:], targets[1:], strict=True)
+    return [first, *(token(text, target) for (text, _, _), target in others)]
 
 
 def fixed(english: str, french: str, *, default: int = -1) -> Phrase:
@@ -150,7 +141,7 @@ def join(tokens: list[Token]) -> list[Token]:
 
 
 def _articles(words: list[Word]) -> None:
-    for word, following in zip(words, words[1:], strict=False):
+    for word, following in pairwise(words):
         if word.text == "a" and following.text[0].lower() in "aeiou":
             word.text = "an"
 

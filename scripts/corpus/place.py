@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from .draw import Draw
-from .nominal import noun_phrase
+from .noun_phrase import noun_phrase
 from .nouns import NOUN, nouns_of, rows
 from .phrase import Phrase, Token, Word, fixed, token
 from .places import BESIDE, CITIES, COUNTRIES, PLACES
 
-LANDMARKS = tuple(nouns_of("church school hotel museum station theatre bridge park castle"))
+LANDMARKS = nouns_of("church school hotel museum station theatre park castle post_office bakery")
 
 
 @cache
@@ -67,10 +67,20 @@ def beside(draw: Draw) -> Phrase:
 
 def public_place(draw: Draw, role: str) -> Phrase:
     """Return a place that anybody may be at, go to or come from."""
-    known = _places("goal" if role == "goal" else "there")
-    barred = ("house", "street", "bridge", "kitchen", "bedroom", "bathroom", "garden")
+    known = _places("goal" if role in ("goal", "back") else "there")
+    barred: tuple[str, ...] = (
+        "house",
+        "street",
+        "bridge",
+        "kitchen",
+        "bedroom",
+        "bathroom",
+        "garden",
+    )
+    if role == "back":
+        barred += ("forest",)
     names = [name for name in known if role == "goal" or name not in barred]
-    return at(draw, draw.even(names), role)
+    return at(draw, draw.even(names), "goal" if role == "back" else role)
 
 
 def abroad(draw: Draw, role: str) -> Phrase:
@@ -89,7 +99,7 @@ def destination(draw: Draw, role: str, *, near: bool) -> Phrase:
         return abroad(draw, "there") if draw.chance(0.5) else at(draw, draw.even(stays), "there")
     if near or draw.chance(0.5):
         return public_place(draw, role)
-    return abroad(draw, role)
+    return abroad(draw, "goal" if role == "back" else role)
 
 
 def home(draw: Draw) -> Phrase:

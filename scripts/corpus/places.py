@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 # Given names without a final s, so that the possessive is regular.
-MEN = "Paul Luc Pierre Antoine Victor Martin Simon Adrien".split()
-WOMEN = "Marie Anne Julie Sophie Alice Emma Claire Lucie".split()
+MEN = ("Paul", "Luc", "Pierre", "Antoine", "Victor", "Martin", "Simon", "Adrien")
+WOMEN = ("Marie", "Anne", "Julie", "Sophie", "Alice", "Emma", "Claire", "Lucie")
 
 # english | french; all take "à" and have no article.
 CITIES = """
@@ -50,7 +50,7 @@ library | at à | to à
 station | at à | to à
 theatre | at à | to à
 castle | in dans | to à
-bakery | in dans | to à
+bakery | at à | to à
 farm | on à | to à
 post office | at à | to à
 swimming pool | at à | to à

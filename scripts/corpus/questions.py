@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import objects, states
-from .action import act, make, possible, tense_for, time, verb_for
-from .clause import Clause, subject
+from .action import act, make, possible, time, verb_for
+from .clause import subject
 from .draw import Draw
 from .group import BE_VERB, Form, simple
-from .nominal import Agreement, Nominal, noun_phrase, pronoun
+from .nominal import Agreement, Nominal, pronoun
+from .noun_phrase import noun_phrase
 from .nouns import Noun, rows
 from .objects import Object
 from .phrase import Phrase, Word, comma, fixed, token
@@ -17,6 +18,7 @@ from .statements import description_clause, existence
 from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
 
 ASKED = ("present", "progressive", "progressive", "past", "past", "future", "near", "can")
+TOLD = ("must", "should", "can", "past", "perfect")
 WHY = ("progressive", "past")
 # English | French | gender or - where English hides it | number
 ADDRESSES = """
@@ -61,8 +63,13 @@ def asked(
 ) -> Phrase:
     """Return an action of somebody as a question, after a question word if given."""
     verb = verb_for(draw, who.kind)
-    fitting = [t for t in tenses if possible(verb, who.agreement, t, question=True)]
-    if not fitting or (lead is not None and verb.english in PLAIN):
+    fitting = [
+        tense
+        for tense in tenses
+        if possible(verb, who.agreement, tense, question=True)
+        and (tense == "present" or "generic" not in verb.flags)
+    ]
+    if not fitting or (lead is not None and (verb.english in PLAIN or "stative" in verb.flags)):
         return asked(draw, who, lead, tenses=tenses)
     tense = draw.pick(fitting)
     done = act(draw, who, verb=verb, tense=tense, question=True)
@@ -79,10 +86,12 @@ def adverbial(draw: Draw) -> Phrase:
         return asked(draw, who, fixed("why", "pourquoi"), tenses=WHY)
     if kind == "where":
         return where(draw, who)
-    verb = draw.even([verb for verb in INTRANSITIVES if "clock" in verb.flags
-                      and who.kind in verb.subjects])
-    tenses = [t for t in ("past", "future", "near")
-              if possible(verb, who.agreement, t, question=True)]
+    verb = draw.even(
+        [verb for verb in INTRANSITIVES if "clock" in verb.flags and who.kind in verb.subjects]
+    )
+    tenses = [
+        t for t in ("past", "future", "near") if possible(verb, who.agreement, t, question=True)
+    ]
     clause = make(draw, who, verb, Form(draw.pick(tenses), question=True), Object())
     return clause.question(fixed("when", "quand"))
 
@@ -90,13 +99,18 @@ def adverbial(draw: Draw) -> Phrase:
 def where(draw: Draw, who: Nominal) -> Phrase:
     """Return a question for a place; its verb stands without one."""
     lead = fixed("where", "où")
-    if draw.chance(0.3):
+    if draw.chance(0.3) and not who.pronoun:
         group = simple(BE_VERB, who.agreement, Form(draw.pick(("present", "past"))), [])
-        return Clause(who, group, Phrase()).question(lead)
+        # "Où est Marie ?": after "où" a short verb goes before its subject.
+        english = [*lead.english, group.head, *who.phrase.english]
+        return Phrase(english, lead.french + group.french + who.phrase.french)
     verbs = [v for v in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS) if v.english in WHERE_VERBS]
     verb = draw.even([verb for verb in verbs if who.kind in verb.subjects])
-    tenses = [t for t in ("present", "past", "future", "near", "progressive")
-              if possible(verb, who.agreement, t, question=True)]
+    tenses = [
+        t
+        for t in ("present", "past", "future", "near", "progressive")
+        if possible(verb, who.agreement, t, question=True)
+    ]
     if verb.english not in ("work", "live", "swim", "play football"):
         tenses = [t for t in tenses if t != "present"]
     tense = draw.pick(tenses)
@@ -114,10 +128,17 @@ def known(verb: Verb) -> Verb:
 def about_object(draw: Draw) -> Phrase:
     """Return a question for the object: what, who, which, how many."""
     who = asked_about(draw)
-    verbs = [v for v in TRANSITIVES if who.kind in v.subjects and not v.preposition]
+    verbs = [
+        v
+        for v in TRANSITIVES
+        if who.kind in v.subjects and not v.preposition and v.english != "have"
+    ]
     verb = draw.even([v for v in verbs if not v.tail and "the" not in v.flags])
-    tenses = [t for t in ("present", "past", "future", "near", "progressive")
-              if possible(verb, who.agreement, t, question=True)]
+    tenses = [
+        t
+        for t in ("present", "past", "future", "near", "progressive")
+        if possible(verb, who.agreement, t, question=True)
+    ]
     tense = draw.pick(tenses)
     noun = draw.even(objects.nouns_for(verb, who))
     human = noun.category in objects.PEOPLE
@@ -151,8 +172,8 @@ def about_subject(draw: Draw) -> Phrase:
     agreement = Agreement(3, False, "m", "singular")
     who = Nominal(Phrase([word], [token("qui", word)]), agreement, "man", "his", pronoun=True)
     verb = verb_for(draw, "man")
-    tense = tense_for(draw, verb, who)
-    done = act(draw, who, verb=verb, tense=tense, negation="")
+    tenses = [tense for tense in (*ASKED, "perfect", "just") if possible(verb, agreement, tense)]
+    done = act(draw, who, verb=verb, tense=draw.pick(tenses), negation="")
     when = time(draw, done, 0.2)
     statement = done.clause.statement()
     return statement if when is None else statement + when
@@ -184,7 +205,10 @@ def addressed(draw: Draw) -> tuple[Phrase, str]:
     if kind == "order":
         return call + order(draw, you, number), "."
     if kind == "statement":
-        return call + act(draw, you).clause.statement(), "."
+        verb = draw.even([v for v in INTRANSITIVES if you.kind in v.subjects])
+        fitting = [t for t in TOLD if possible(verb, you.agreement, t)]
+        told = act(draw, you, verb=verb, tense=draw.pick(fitting))
+        return call + told.clause.statement(), "."
     question = draw.chance(0.5)
     form = Form("present", question=question)
     if draw.chance(0.5):
@@ -199,7 +223,8 @@ def order(draw: Draw, you: Nominal, number: str) -> Phrase:
     verb = draw.even([v for v in TRANSITIVES if v.english in ORDERS and "man" in v.subjects])
     negated = draw.chance(0.2)
     noun = draw.even(objects.nouns_for(verb, you))
-    thing = objects.described(draw, verb, noun, subject=you, negated=negated)
+    source = known(verb) if negated else verb
+    thing = objects.described(draw, source, noun, subject=you, negated=negated)
     words = [Word(text) for text in (verb.forms.base, *verb.particle)]
     form = verb.french.present[4] if number != "tu" else verb.french.present[1]
     if number == "tu" and form.endswith("es"):

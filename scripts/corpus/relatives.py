@@ -10,19 +10,21 @@ from .adjectives import ADJECTIVE
 from .clause import subject, two
 from .draw import Draw
 from .group import Form, compound
-from .nominal import Nominal, noun_phrase
+from .nominal import Nominal
+from .noun_phrase import noun_phrase
 from .nouns import nouns_of
 from .objects import Object
 from .phrase import Phrase, Word, fixed, token
-from .verbs import INTRANSITIVES, TRANSITIVES, Verb
+from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
 
 THAT = ("that", "que")
 # What may have been done to a thing before the sentence tells more of it.
 BEFORE = ("buy", "prepare", "choose", "find", "write", "paint", "repair", "build", "wash", "see",
-          "sell", "cut", "open", "break", "lose", "forget", "read", "eat", "drink", "wear")  # fmt: skip
+          "sell", "cut", "open", "break", "lose", "forget", "read", "eat", "drink",
+          "wear")  # fmt: skip
 # What may be done to it then.
 AFTER = ("eat", "drink", "read", "open", "close", "look at", "look for", "wear", "find", "wash",
-         "sell", "take", "hide", "carry")  # fmt: skip
+         "take", "hide", "carry")  # fmt: skip
 # The first verb leaves the thing ready for the second.
 READY = ("buy", "prepare", "choose", "find", "write", "paint", "repair", "wash", "see")
 MEETING = {"know": "present", "wait for": "progressive", "help": "past", "see": "past",
@@ -35,8 +37,8 @@ def relative(draw: Draw) -> Phrase:
     return draw.weighted(rules)(draw)
 
 
-def who_clause(draw: Draw, who: Nominal, tense: str) -> Nominal:
-    """Return a person or an animal with a clause whose subject it is: "who is reading"."""
+def who_clause(draw: Draw, who: Nominal, tense: str) -> tuple[Nominal, Verb]:
+    """Return a person or an animal with "who is reading" after it, and the verb of that clause."""
     beast = who.noun is not None and who.noun.category in ("pet", "livestock", "wild")
     word = Word("that" if beast else "who")
     inner = replace(who, phrase=Phrase([word], [token("qui", word)]))
@@ -47,23 +49,34 @@ def who_clause(draw: Draw, who: Nominal, tense: str) -> Nominal:
         and not verb.flags & {"generic", "stative"}
         and possible(verb, who.agreement, tense)
     ]
-    clause = act(draw, inner, verb=draw.even(verbs), tense=tense, negation="").clause
-    return replace(who, phrase=who.phrase + clause.statement())
+    verb = draw.even(verbs)
+    clause = act(draw, inner, verb=verb, tense=tense, negation="").clause
+    return replace(who, phrase=who.phrase + clause.statement()), verb
 
 
 def who_acts(draw: Draw) -> Phrase:
     """Return "the man who is reading a book is tired" or "... knows Paul"."""
     noun = draw.even(nouns_of("adult youth worker group pet"))
     plural = noun.plural_only or draw.chance(0.25)
-    who = noun_phrase(draw, noun, determiner="the", plural=plural, adjectives=0.1)
+    quality = draw.chance(0.6)
+    adjectives = 0.0 if quality else 0.1
+    who = noun_phrase(draw, noun, determiner="the", plural=plural, adjectives=adjectives)
     tense = draw.pick(("progressive", "past"))
-    who = who_clause(draw, who, tense)
-    if draw.chance(0.6):
+    who, first = who_clause(draw, who, tense)
+    if quality:
         adjective = draw.even(states.fitting(who))
         over = tense == "past" and adjective.english in states.PASSING
         tenses = {"present": 2, "past": 1} if over else {"present": 1}
         return states.described_as(who, adjective, states.be_form(draw, tenses)).statement()
-    return act(draw, who, negation="", tense="past" if tense == "past" else "near").clause.statement()
+    tense = "past" if tense == "past" else "near"
+    verbs = [
+        verb
+        for verb in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS)
+        if who.kind in verb.subjects
+        and verb.forms.base != first.forms.base
+        and possible(verb, who.agreement, tense)
+    ]
+    return act(draw, who, verb=draw.even(verbs), negation="", tense=tense).clause.statement()
 
 
 def that_clause(draw: Draw, nominal: Nominal, other: Nominal, names: tuple[str, ...]) -> Nominal:
@@ -84,6 +97,8 @@ def doers(nominal: Nominal, other: Nominal, names: tuple[str, ...]) -> list[Verb
         and nominal.noun in objects.nouns_for(verb, other)
         and other.kind in verb.subjects
         and possible(verb, other.agreement, "past")
+        # Several people do not wear one coat.
+        and (verb.english != "wear" or other.agreement.many == nominal.agreement.many)
     ]
 
 
@@ -94,7 +109,9 @@ def used(nominal: Nominal) -> bool:
 
 def thing_described(draw: Draw) -> Phrase:
     """Return "the book that Paul bought is interesting"."""
-    adjective = draw.even([a for a in ADJECTIVE if not a.attributive and a.english not in ("young", "broken")])
+    adjective = draw.even(
+        [a for a in ADJECTIVE if not a.attributive and a.english not in ("young", "broken")]
+    )
     things = nouns_of("food drink vehicle garment pair text device item furniture")
     nouns = [noun for noun in things if noun.english in adjective.nouns]
     if not nouns:
@@ -118,9 +135,14 @@ def thing_used(draw: Draw) -> Phrase:
     verb = draw.even([v for v in TRANSITIVES if v.english in AFTER and who.kind in v.subjects])
     nouns = [n for n in objects.nouns_for(verb, who) if n.category not in (*objects.PEOPLE, "pet")]
     noun = draw.even(nouns)
-    plural = noun.plural_only or (not noun.mass and "one" not in verb.flags and draw.chance(0.3))
-    what = noun_phrase(draw, noun, determiner="the", plural=plural, adjectives=0.1)
-    names = tuple(name for name in READY if name != verb.english)
+    worn = verb.english == "wear" and who.agreement.many
+    several = worn or ("one" not in verb.flags and draw.chance(0.3))
+    plural = noun.plural_only or (several and not noun.mass)
+    what = noun_phrase(
+        draw, noun, determiner="the", plural=plural, adjectives=0.1, barred=objects.FLAWS
+    )
+    barred = ("find", "wash", "look for") if verb.english == "look for" else (verb.english,)
+    names = tuple(name for name in READY if name not in barred)
     if not doers(what, other, names):
         return thing_used(draw)
     what = that_clause(draw, what, other, names)
@@ -137,6 +159,6 @@ def person_met(draw: Draw) -> Phrase:
     noun = draw.even([n for n in nouns_of("adult youth worker") if n.english != who.kind])
     determiner = draw.pick(("the", "a"))
     someone = noun_phrase(draw, noun, determiner=determiner, adjectives=0.1)
-    inner = "imperfect" if tense == "past" else draw.pick(("present", "past", "progressive"))
-    target = who_clause(draw, someone, inner)
+    inner = "imperfect" if tense == "past" else draw.pick(("past", "progressive"))
+    target, _ = who_clause(draw, someone, inner)
     return make(draw, who, verb, Form(tense), Object(target.phrase)).statement()

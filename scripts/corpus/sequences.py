@@ -10,6 +10,7 @@ from .clause import subject, two
 from .draw import Draw
 from .group import Form, infinitive
 from .nominal import Nominal, again
+from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of, rows
 from .objects import Object
 from .phrase import Phrase, Word, clitic, comma, fixed
@@ -49,13 +50,16 @@ def _named(name: str, noun: Noun, subject: Nominal) -> list[Verb]:
     ]
 
 
-def follow_up(
-    draw: Draw, who: Nominal, verb: Verb, tense: str, found: Object
-) -> Phrase:
-    """Return what stands after "and": a second verb of the same subject in the same tense."""
+def follow_up(draw: Draw, who: Nominal, verb: Verb, tense: str, found: Object) -> Phrase:
+    """Return what stands after "and": a second verb of the same subject in the same tense.
+
+    A pronoun is said again, for "et l'ai mangé" without "je" is bookish.
+    """
     if tense == "near":
         lower = infinitive(verb, who.agreement, [], found.clitics)
         return lower + anchored(found.phrase, lower.english[0])
+    if who.pronoun:
+        return make(draw, again(who), verb, Form(tense), found).statement()
     silent = replace(who, phrase=Phrase())
     return make(draw, silent, verb, Form(tense), found).continued()
 
@@ -78,7 +82,9 @@ def same_object(draw: Draw) -> Phrase:
     if not tenses:
         return same_object(draw)
     tense = draw.pick(tenses)
-    what = objects.described(draw, first, noun, subject=who, plain=True)
+    new = first.english in ("buy", "choose", "prepare", "write")
+    source = replace(first, flags=first.flags | {"want"}) if new else first
+    what = objects.described(draw, source, noun, subject=who, plain=True)
     clause = make(draw, who, first, Form(tense), Object(what.phrase)).statement()
     found = pointing_at(what)
     return clause + fixed("and", "et") + follow_up(draw, who, second, tense, found)
@@ -96,10 +102,10 @@ def lost(draw: Draw) -> Phrase:
     """Return "Paul is looking for his key, but he cannot find it"."""
     who = subject(draw)
     seek, find = (next(v for v in TRANSITIVES if v.english == n) for n in ("look for", "find"))
-    noun = draw.even([n for n in seek.objects if n in find.objects])
-    plural = noun.plural_only or draw.chance(0.25)
-    determiner = objects.owner(draw, who)
-    what = objects.noun_phrase(draw, noun, determiner=determiner, plural=plural, adjectives=0.2)
+    noun = draw.even([n for n in objects.nouns_for(seek, who) if n in find.objects])
+    plural = noun.plural_only or who.agreement.many or draw.chance(0.25)
+    determiner = who.owner
+    what = noun_phrase(draw, noun, determiner=determiner, plural=plural, adjectives=0.2)
     first, second = draw.pick((("progressive", "can"), ("past", "past")))
     opening = make(draw, who, seek, Form(first), Object(what.phrase)).statement()
     found = pointing_at(what)
@@ -111,7 +117,7 @@ def lost(draw: Draw) -> Phrase:
 def same_subject(draw: Draw) -> Phrase:
     """Return one subject that does two things."""
     who = subject(draw)
-    tense = draw.pick(("past", "past", "future", "near", "present"))
+    tense = draw.pick(("past", "past", "future", "near"))
     first, second = (_verb(draw, who, tense, habits=True) for _ in range(2))
     if first.forms.base == second.forms.base or bool(first.objects) > bool(second.objects):
         return same_subject(draw)
@@ -131,7 +137,8 @@ def _verb(draw: Draw, who: Nominal, tense: str, *, habits: bool = False) -> Verb
         if who.kind in verb.subjects
         and possible(verb, who.agreement, tense)
         and not verb.flags & {*NOT_JOINED}
-        and ("habit" in verb.flags or not habits)
+        and ("habit" in verb.flags - {"clock"} or not habits)
+        and not (habits and (verb.flags & {"clock"} or verb.forms.base == "speak"))
     ]
     return draw.even(verbs)
 

@@ -1,5 +1,7 @@
 """Plain statements: actions, descriptions, where things are, what there is, lists."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -10,7 +12,8 @@ from .adjectives import ADJECTIVE
 from .clause import PEOPLE, Clause, animal, person, subject
 from .draw import Draw
 from .group import BE_VERB, Form, simple
-from .nominal import Nominal, name, noun_phrase, pronoun
+from .nominal import Nominal, name, pronoun
+from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of, rows
 from .phrase import Phrase, Word, comma, fixed, token
 from .place import at, beside, city
@@ -18,7 +21,7 @@ from .verbs import INTRANSITIVES, TRANSITIVES
 
 # English | French | things | what they are on, under or in
 SPOTS = """
-on | sur | item tableware text fruit cake egg bread cheese cat lamp phone | table chair bed desk
+on | sur | item tableware text fruit cake egg bread cheese cat lamp phone | table chair bed desk armchair
 under | sous | cat dog ball shoes mouse bag box | table chair bed
 in | dans | key letter photo book garment gift map ticket pencil | box bag suitcase wardrobe
 in | dans | fruit bread cheese beans potato onion carrot mushrooms egg flower | basket box kitchen
@@ -48,18 +51,16 @@ def action(draw: Draw) -> Phrase:
     return in_time(draw, act(draw, subject(draw)))
 
 
-def thing(draw: Draw, noun: Noun, *, plural: bool = False, adjectives: float = 0.0) -> Nominal:
+def thing(draw: Draw, noun: Noun, *, plural: bool = False) -> Nominal:
     """Return a definite noun phrase: the, this, my, Paul's."""
     if noun.category == "kin":
         return noun_phrase(draw, noun, determiner=draw.pick(("my", "our")), plural=plural)
     kinds = {"the": 6, "this": 1}
-    if noun.category not in (*FIXED_PLACES, *objects.PEOPLE):
+    if noun.category not in (*FIXED_PLACES, *objects.PEOPLE, "fruit", "vegetable", "dish"):
         kinds |= {"my": 1, "his": 1, "her": 1, "our": 1, "genitive": 1}
     kind = draw.weighted(kinds)
-    possessor = name(draw) if kind == "genitive" else None
-    return noun_phrase(
-        draw, noun, determiner=kind, plural=plural, possessor=possessor, adjectives=adjectives
-    )
+    determiner = name(draw) if kind == "genitive" else kind
+    return noun_phrase(draw, noun, determiner=determiner, plural=plural, adjectives=0.0)
 
 
 def description_clause(draw: Draw, *, question: bool = False) -> Clause:
@@ -70,8 +71,13 @@ def description_clause(draw: Draw, *, question: bool = False) -> Clause:
     else:
         usable = [a for a in ADJECTIVE if not a.attributive]
         adjective = draw.even(usable)
-        noun = draw.even([n for n in nouns_of("person food drink thing transport place opening animal")
-                          if n.english in adjective.nouns])
+        noun = draw.even(
+            [
+                n
+                for n in nouns_of("person food drink thing transport place opening animal")
+                if n.english in adjective.nouns
+            ]
+        )
         plural = not noun.mass and noun.category != "kin" and draw.chance(0.3)
         who = thing(draw, noun, plural=plural)
     form = states.timely(draw, adjective, question=question)
@@ -157,9 +163,7 @@ def existence(draw: Draw, *, question: bool = False) -> Phrase:
     return there_is(what, tense, where, negated=negated, question=question)
 
 
-def there_is(
-    what: Nominal, tense: str, where: Phrase, *, negated: bool, question: bool
-) -> Phrase:
+def there_is(what: Nominal, tense: str, where: Phrase, *, negated: bool, question: bool) -> Phrase:
     """Return what there is, was or will be, with its place."""
     many = what.agreement.english == "plural"
     texts = {"present": "are" if many else "is", "past": "were" if many else "was"}
@@ -186,7 +190,7 @@ def shopping_list(draw: Draw) -> Phrase:
     if not possible(verb, who.agreement, "past"):
         return shopping_list(draw)
     wanted = ("present", "past") if "stative" in verb.flags else ("past", "near", "must", "future")
-    tense = draw.pick(wanted)
+    tense = draw.pick([tense for tense in wanted if possible(verb, who.agreement, tense)])
     kinds = [noun for noun in objects.nouns_for(verb, who) if noun.category not in NOT_LISTED]
     category = draw.pick(kinds).category
     if category in FOOD:

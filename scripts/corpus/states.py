@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .adjectives import ADJECTIVE, Adjective
+from .clause import Clause
 from .draw import Draw
 from .group import BE_VERB, Form, simple
-from .clause import Clause
-from .nominal import Nominal, adjective_tokens
+from .nominal import Nominal
+from .noun_phrase import adjective_tokens
 from .nouns import rows
 from .phrase import Phrase, Token, Word, fixed, link
 from .verbs import Verb, make_verb
@@ -85,7 +86,8 @@ DEGREES = (*MILD, "too trop")
 BE_TENSES = {"present": 6, "past": 3, "future": 1}
 # Qualities that pass; others have no future, and where a thing comes from has only a present.
 PASSING = {"happy", "sad", "tired", "sick", "ready", "busy", "clean", "dirty", "empty", "hot",
-           "cold", "closed", "quiet", "rich", "famous", "delicious", "good", "interesting"}  # fmt: skip
+           "cold", "closed", "quiet", "rich", "famous", "delicious", "good",
+           "interesting"}  # fmt: skip
 LASTING = {"Italian", "French", "English", "German", "wooden", "tall", "young"}
 # Ages by generation, so that no grandfather is twelve.
 AGES = {"six": "six", "seven": "sept", "eight": "*huit", "nine": "neuf", "ten": "dix",
@@ -93,7 +95,7 @@ AGES = {"six": "six", "seven": "sept", "eight": "*huit", "nine": "neuf", "ten": 
 GROWN = {"twenty": "vingt", "thirty": "trente", "forty": "quarante", "fifty": "cinquante"}
 ELDERS = ("grandfather", "grandmother", "father", "mother", "uncle", "aunt")
 ADJECTIVE_BY_NAME = {adjective.english: adjective for adjective in ADJECTIVE}
-STATE_VERBS = dict(rows(STATES))
+STATE_VERBS = {name: target for name, target in rows(STATES)}  # noqa: C416
 NO_DEGREE = {"closed", "empty", "broken", "ready", "wooden", "Italian", "French", "English",
              "German", "red", "blue", "green", "white", "black", "yellow", "grey", "brown",
              "delicious"}  # fmt: skip
@@ -206,4 +208,4 @@ def age(draw: Draw, subject: Nominal) -> Clause:
 
 def weather(english: str) -> Phrase:
     """Return a clause about the weather by its English words."""
-    return fixed(english, dict(rows(WEATHER))[english])
+    return fixed(english, next(cells[1] for cells in rows(WEATHER) if cells[0] == english))

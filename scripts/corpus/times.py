@@ -7,13 +7,13 @@ yesterday | hier
 yesterday morning | hier:0 matin:1
 yesterday evening | hier:0 soir:1
 this morning | ce:0 matin:1
-last week | la:1 semaine:1 dernière:0
 on Monday | lundi
 on Saturday | samedi
 on Sunday | dimanche
 two days ago | il:2 y:2 a:2 deux:0 jours:1
 """
 LONG_AGO = """
+last week | la:1 semaine:1 dernière:0
 last month | le:1 mois:1 dernier:0
 last year | l'année:1 dernière:0
 last summer | l'été:1 dernier:0
@@ -29,14 +29,13 @@ tomorrow morning | demain:0 matin:1
 tomorrow evening | demain:0 soir:1
 tonight | ce soir
 this evening | ce:0 soir:1
-next week | la:1 semaine:1 prochaine:0
 on Monday | lundi
 on Tuesday | mardi
 on Friday | vendredi
 on Sunday | dimanche
-soon | bientôt
 """
 LATER = """
+next week | la:1 semaine:1 prochaine:0
 next month | le:1 mois:1 prochain:0
 next year | l'année:1 prochaine:0
 next summer | l'été:1 prochain:0

@@ -8,7 +8,7 @@ a preposition French wants. `where` lists the places of an action: nouns, or a k
 Flags: `stative` has no progressive and takes the imparfait for the English past; `noprog` has no
 progressive; `habit` goes with "often" and "every day"; `clock` goes with a time of day, `untimed`
 with no other time; `mishap` is nothing one plans; `one` takes a single object; `abroad` goes with cities and countries; `last`
-with "for two hours"; `now` has a simple present without a habit; `generic` takes whole kinds ("likes
+with "for two hours"; `now` has a simple present without a habit; `idle` is not intended; `generic` takes whole kinds ("likes
 cats"); `want` takes new things ("a", "some"); `the` takes the definite article alone; `same` has
 a past written like its base.
 """
@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-
-from . import english, french
+from . import english as english_forms
+from . import french
 from .nouns import Noun, nouns_of, rows
 
 WHERE = {
@@ -38,28 +38,28 @@ WHERE = {
 TRANSITIVE = """
 see saw seen | voir | person | person animal vehicle building flower | | noprog now
 see saw seen | voir | animal | person animal | | noprog now
-look / at | regarder | person pet | animal vehicle photo map flower house church clock | | now
-look / for | chercher | person | pet item text garment pair phone watch suitcase bag | home |
-find found found | trouver | person | item text garment pair phone watch bag pet | home town | noprog
+look / at | regarder | person pet | animal vehicle photo map flower house church clock | | idle
+look / for | chercher | person | pet item text garment pair phone watch suitcase bag knife spoon | home |
+find found found | trouver | person | item text garment pair phone watch bag pet spoon knife | home town | noprog
 lose lost lost losing | perdre | person | item text hat scarf gloves phone watch bag -flower | town | noprog mishap
-buy bought bought | acheter | person | food drink vehicle garment pair text device furniture item house | market | abroad
-sell sold sold | vendre | person | food drink vehicle garment pair text device furniture item house | |
+buy bought bought | acheter | person | food drink vehicle garment pair text device furniture item house tableware -letter | market | abroad
+sell sold sold | vendre | person | food drink vehicle garment pair text device furniture item house -letter | |
 eat ate eaten | manger | person | food | meal | habit
 eat ate eaten | manger | rabbit horse goat donkey | carrot apple bread | garden | habit
 eat ate eaten | manger | dog cat mouse | meat cheese fish bread | kitchen garden | habit
 drink drank drunk drinking | boire | person | drink | meal | habit
 drink drank drunk drinking | boire | pet livestock | water milk | garden | habit
 read read | lire | person | text | study | habit same
-write wrote written | écrire | person | letter book novel postcard | study |
+write wrote written | écrire | person | letter novel postcard | study |
 open opened opened opening | ouvrir | person | opening box bag suitcase wardrobe gift letter | |
 close | fermer | person | opening box bag suitcase wardrobe book | |
-take took taken | prendre | person | transport umbrella key bag map photo coat bicycle | | one
+take took taken | prendre | person | transport umbrella key bag map photo coat bicycle knife plate | | one
 carry | porter | person | vessel umbrella chair | | untimed one
 wear wore worn | porter | person | garment pair watch | | one
-wash | laver | person | car lorry garment plate cup glass spoon knife dog window fruit | garden kitchen | habit
+wash | laver | person | car lorry garment tableware dog window fruit | garden kitchen | habit
 clean | nettoyer | person | room house shoes boots car table -garden | | habit
-break broke broken | casser | person | cup plate glass lamp watch window chair clock | kitchen bedroom | noprog mishap one
-repair | réparer | person | vehicle device chair door bed table window | |
+break broke broken | casser | person | cup plate glass lamp watch window chair clock armchair | kitchen bedroom | noprog mishap one
+repair | réparer | person | vehicle device furniture door window | |
 drive drove driven | conduire | adult kin | car lorry bus | | abroad one
 paint | peindre | person | house door bridge boat church table | |
 help | aider | person | person | town home | habit
@@ -69,20 +69,20 @@ meet met met meeting | rencontrer | person | person | town walk | noprog abroad
 visit | visiter | person | museum castle church house farm school village | |
 call | appeler | person | person | | habit
 thank | remercier | person | person | |
-follow | suivre | person | person pet car lorry | walk | now mishap
-follow | suivre | animal | person animal | walk | now
+follow | suivre | person | person pet car lorry | walk | idle mishap
+follow | suivre | animal | person animal | walk | idle
 listen / to | écouter | person | person bird | walk | habit
 hear heard heard | entendre | person animal | animal train lorry plane bus piano violin | walk | noprog now
 cut cut cut cutting | couper | person | bread meat cheese cake onion apple carrot flower | kitchen garden | same
 prepare | préparer | person | soup salad coffee tea meat rice cake pancake fish sandwich | kitchen | habit
-choose chose chosen | choisir | person | garment pair text dish item | market |
+choose chose chosen | choisir | person | garment pair text dish item -letter | market |
 forget forgot forgotten forgetting | oublier | person | item text hat scarf coat phone bag | town office | noprog mishap
 hide hid hidden | cacher | person | gift letter key chocolate photo cake | home |
 love | adorer | person | food drink animal instrument | | generic stative
 like | aimer | person | food drink animal | | generic stative
 hate | détester | person | vegetable staple drink animal | | generic stative
 prefer preferred preferred preferring | préférer | person | food drink animal | | generic stative
-want | vouloir | person | food drink pet garment text vehicle phone computer | | want stative
+want | vouloir | person | food drink pet garment book newspaper novel vehicle phone computer | | want stative
 need | avoir besoin | person | de+ car bicycle garment pair device furniture item bag | | want stative
 have had had | avoir | person | pet vehicle house device instrument garden farm umbrella | | want stative
 feed fed fed | nourrir | person | pet livestock | farm garden | habit
@@ -98,9 +98,11 @@ smile / at | sourire | person | à+ person | |
 
 # english | french | subjects | where | flags
 INTRANSITIVE = """
-sleep slept | dormir | person animal | bedroom hotel garden house | habit last
+sleep slept | dormir | person | bedroom hotel garden house | habit last
+sleep slept | dormir | animal | garden forest | habit last
 work | travailler | adult kin worker students | job | habit abroad last
-swim swam swum swimming | nager | person dog duck | swimming_pool | habit last
+swim swam swum swimming | nager | person | swimming_pool | habit last
+swim swam swum swimming | nager | dog duck | | habit last
 run ran run running | courir | person dog horse rabbit | walk | habit
 walk | marcher | person | walk | habit last
 laugh | rire | person | | habit
@@ -109,7 +111,6 @@ smile | sourire | person | | habit
 sing sang sung | chanter | person bird | walk theatre church bathroom | habit
 dance | danser | person | walk theatre kitchen | habit last
 cook | cuisiner | person | kitchen restaurant | habit
-bark | aboyer | dog | garden street | habit
 arrive | arriver | person transport | | clock habit
 leave left left leaving | partir | person transport | | clock habit
 come came come / back | revenir | person pet | | clock habit
@@ -118,11 +119,12 @@ fall fell fallen | tomber | person | walk | noprog mishap
 get got got getting / up | se lever | person | | clock untimed habit
 wake woke woken / up | se réveiller | person | | clock untimed habit
 go went gone / to bed | se coucher | person | | clock untimed habit
-rest | se reposer | person animal | garden bedroom hotel | last
+rest | se reposer | person | garden bedroom hotel | last
+rest | se reposer | animal | garden forest | last
 hurry | se dépêcher | person | |
 take took taken / a walk | se promener | person | walk | habit
 go went gone / home | rentrer à:1 la:1 maison:1 | person | | clock habit
-stay / at home | rester à:1 la:1 maison:2 | person | |
+stay / at home | rester à:1 la:2 maison:2 | person | |
 go went gone / shopping | faire les:1 courses:1 | person | | habit
 have had had / breakfast | prendre le:1 petit:1 déjeuner:1 | person | meal | untimed
 have had had / lunch | déjeuner | person | meal | untimed
@@ -136,9 +138,9 @@ play / cards | jouer aux:1 cartes:1 | person | garden kitchen restaurant | habit
 speak spoke spoken / French | parler français:1 | person | | habit
 speak spoke spoken / English | parler anglais:1 | person | | habit
 speak spoke spoken / Spanish | parler espagnol:1 | person | | habit
-learn / German | apprendre l'allemand:1 | person | school | abroad habit
-learn / Italian | apprendre l'italien:1 | person | school | abroad habit
-learn / Spanish | apprendre l'espagnol:1 | person | school | abroad habit
+learn / German | apprendre l'allemand:1 | person | school | abroad
+learn / Italian | apprendre l'italien:1 | person | school | abroad
+learn / Spanish | apprendre l'espagnol:1 | person | school | abroad
 """
 
 # english | french | things given
@@ -150,25 +152,25 @@ lend lent | prêter | bicycle car umbrella book pencil coat suitcase
 bring brought | apporter | flower gift book fruit cake newspaper chair cup glass
 """
 
-# english | french | role of the place (there, stay, home, goal, source, origin) and flags
+# english | french | role of the place (there, stay, home, goal, back, source, origin) and flags
 MOTION = """
 go went gone | aller | goal habit
-return | retourner | goal
+return | retourner | back
 come came come | venir | origin
-come came come / back | revenir | source habit
+come came come / back | revenir | source habit idle
 arrive | arriver | there
 stay | rester | stay
 live | habiter | home stative
 """
 
-# Verbs that take an infinitive: english | french with its preposition | flags; `habit` wants one.
+# Verbs that take an infinitive: english | french with its preposition | flags; `routine` wants a habit.
 CONTROL = """
 want / to | vouloir | stative
-like / to | aimer | stative habit
+like / to | aimer | stative routine
 hope / to | espérer | stative
 have had had / to | devoir | stative
-try / to | essayer de | habit
-begin began begun beginning / to | commencer à | habit
+try / to | essayer de | routine
+begin began begun beginning / to | commencer à | routine
 """
 
 # The finite word of English, the finite verb of French and its tense.
@@ -183,11 +185,13 @@ should | devoir | conditional
 class Verb:
     """A verb in both languages.
 
+    `english` is the base form with its particle, the name by which tables refer to the verb.
     `preposition` stands before the object in French and `lead` before it in English; `particle`
     follows the verb in English, `tail` the verb in French.
     """
 
-    forms: english.EnglishVerb
+    english: str
+    forms: english_forms.EnglishVerb
     particle: tuple[str, ...]
     french: french.FrenchVerb
     reflexive: bool
@@ -198,11 +202,6 @@ class Verb:
     objects: tuple[Noun, ...]
     where: tuple[str, ...]
     flags: frozenset[str]
-
-    @property
-    def english(self) -> str:
-        """The base form with its particle; the name by which tables refer to a verb."""
-        return " ".join([self.forms.base, *self.particle])
 
     @property
     def etre(self) -> bool:
@@ -219,8 +218,10 @@ def make_verb(cells: Sequence[str]) -> Verb:
     preposition, plus, nouns = objects.rpartition("+")
     places = " ".join(WHERE.get(key, key) for key in where.split())
     lead = particle.strip() if plus else ""
+    base = forms.split()[0]
     return Verb(
-        english.verb(forms.split()),
+        " ".join([base, *particle.split()]),
+        english_forms.verb(forms.split()),
         () if lead else tuple(particle.split()),
         french.verb(infinitive),
         reflexive,
@@ -247,4 +248,4 @@ MOTIONS = tuple(
 CONTROLS = tuple(
     make_verb([source, target, "person", "", "", flags]) for source, target, flags in rows(CONTROL)
 )
-BY_NAME = {verb.english: verb for verb in INTRANSITIVES}
+BY_NAME = {verb.english: verb for verb in INTRANSITIVES if "man" in verb.subjects}
