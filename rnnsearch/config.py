@@ -155,7 +155,7 @@ class TrainerConfig:
     clip_norm: float | None
     label_smoothing: float
     loss_reduction: str  # token, sentence, sum
-    precision: str  # fp32
+    precision: str  # fp32, bf16, auto: of the factors of matrix products
     average: int  # validations whose weights are averaged; 0: none
     max_bad_updates: int  # skipped updates, not finite, that end the run
 

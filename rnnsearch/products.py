@@ -18,6 +18,20 @@ from torch.nn import functional
 _operands: ContextVar[torch.dtype | None] = ContextVar("operands", default=None)
 
 
+def operands_for(precision: str, device: torch.device) -> torch.dtype | None:
+    """Return the type of factors that `trainer.precision` asks for on a device.
+
+    `auto` is bfloat16 where the processor multiplies it faster than float32, else float32.
+    """
+    if precision == "fp32":
+        return None
+    if precision == "bf16" or device.type == "cuda":
+        return torch.bfloat16
+    # Processors without the instructions emulate them, tens of times slower than float32.
+    fast = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    return torch.bfloat16 if fast() else None
+
+
 @contextlib.contextmanager
 def operands(dtype: torch.dtype | None) -> Iterator[None]:
     """Round the factors of products within to `dtype`; None leaves them as they are."""

@@ -89,7 +89,7 @@ RULES: dict[str, Range | Choice] = {
     "trainer.clip_norm": POSITIVE,
     "trainer.label_smoothing": SHARE,
     "trainer.loss_reduction": Choice(("token", "sentence", "sum")),
-    "trainer.precision": Choice(("fp32",)),
+    "trainer.precision": Choice(("fp32", "bf16", "auto")),
     "trainer.average": NOT_NEGATIVE,
     "trainer.max_bad_updates": COUNT,
     "decode.beam_size": COUNT,

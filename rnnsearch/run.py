@@ -40,6 +40,7 @@ class Run:
     progress: Progress = field(default_factory=Progress)
     meter: Meter = field(default_factory=Meter)
     saved: int = 0  # the update whose weights are on the disk
+    operands: torch.dtype | None = None  # of matrix products in updates; see `products`
     scored: bool = False  # a validation has come since
 
     @property

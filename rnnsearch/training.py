@@ -13,6 +13,7 @@ from rnnsearch.batches import Plan, collate, plan_epoch
 from rnnsearch.errors import Interrupted, UserError
 from rnnsearch.loss import normaliser, token_loss
 from rnnsearch.optim import rate_factor
+from rnnsearch.products import operands
 from rnnsearch.progress import end_reason, judge, share_done
 from rnnsearch.run import Run
 from rnnsearch.runlog import progress_bar
@@ -130,11 +131,12 @@ def train_update(run: Run, indices: NDArray[np.int32], *, batches: int) -> Updat
     run.optimizer.zero_grad(set_to_none=True)
     nll = 0.0
     for sources, targets in parts:
-        forced = model(collate(sources, targets).to(run.device))
-        loss = token_loss(
-            forced.readouts, forced.targets,
-            output=model.W_o, label_smoothing=trainer.label_smoothing,
-        )  # fmt: skip
+        with operands(run.operands):
+            forced = model(collate(sources, targets).to(run.device))
+            loss = token_loss(
+                forced.readouts, forced.targets,
+                output=model.W_o, label_smoothing=trainer.label_smoothing,
+            )  # fmt: skip
         (loss.loss / norm).backward()  # type: ignore[no-untyped-call]
         nll += float(loss.nll)
     clip = math.inf if trainer.clip_norm is None else trainer.clip_norm

@@ -165,6 +165,17 @@ def test_any_damaged_file_of_the_last_checkpoint(
     assert [r["update"] for r in records(copy, "train")] == list(range(1, 17))
 
 
+def test_a_damaged_last_in_a_copy_that_followed_the_links(
+    kept: Path, longer: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(kept, tmp_path / "copy", symlinks=False)
+    cut(copy / "checkpoints/last/model.safetensors", 2000)
+    result = succeed("train", *QUICK, *KEEP, "trainer.max_updates=16", f"run_dir={copy}")
+    assert "last/model.safetensors: incomplete or damaged" in result.err
+    assert "going on from step-12" in result.err
+    assert same_weights(copy, longer)
+
+
 def test_two_damaged_checkpoints_and_a_missing_file(
     kept: Path, longer: Path, tmp_path: Path
 ) -> None:

@@ -296,7 +296,7 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
         ("trainer.max_minutes", float("-inf"), "expected a finite number"),
         ("trainer.max_minutes", -1.0, "expected a number above 0 or null"),
         ("trainer.metric", "blue", "expected bleu, chrf or loss .did you mean 'bleu'"),
-        ("trainer.precision", "bf16", "trainer.precision=bf16: expected fp32"),
+        ("trainer.precision", "fp16", "trainer.precision=fp16: expected fp32, bf16 or auto"),
         ("trainer.loss_reduction", "mean", "expected token, sentence or sum"),
         ("trainer.clip_norm", 0.0, "expected a number above 0 or null"),
         ("trainer.keep_last", 0, "at least 1"),

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -170,7 +171,7 @@ def test_pairs_stay_pairs(capfd):
     base = read_pairs(case("base.train.en", "base.train.fr"))
     assert pairs.column_names == ["source", "target"]
     assert len(pairs) == len(base) == 168
-    assert pairs[19]["source"].replace("\u2028", " ") == base[19]["source"]
+    assert pairs[19]["source"].replace("\u2028", "") == base[19]["source"]
     assert pairs[60] == base[60]
     # The default normalisation makes a blank of the separator: the same pieces, the same ids.
     first, second = (small_tokenizers(one) for one in (pairs, base))
@@ -257,7 +258,8 @@ def test_a_cache_that_cannot_be_written_does_not_end_a_run(tmp_path, monkeypatch
     assert len(read_pairs(case("tiny.en", "tiny.fr"))) == 12
     assert len(encode(pairs, small_tokenizers(pairs))) == 12
     assert list(arrowcache._temporary_folder().glob("*.tmp")) == []
-    shutil.rmtree(arrowcache._temporary_folder())
+    arrowcache._temporary_folder.cache_clear()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file" / "tmp"))
     with pytest.raises(UserError, match=r"fit neither into .*file.*; make room") as caught:
         read_pairs(case("base.train.en", "base.train.fr"))
     assert caught.value.status == 1

@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from rnnsearch.products import add_product, linear, operand, operand_type, operands, product
+from rnnsearch.products import (
+    add_product,
+    linear,
+    operand,
+    operand_type,
+    operands,
+    operands_for,
+    product,
+)
 
 
 def test_ordinary_products_without_a_choice():
@@ -42,3 +50,11 @@ def test_products_keep_the_type_of_what_they_are_added_to():
         assert product(a, operand(b)).dtype == torch.float32
         add_product(x, a, operand(b), out=out)
     torch.testing.assert_close(out, x + a @ b, rtol=0.03, atol=0.05)
+
+
+def test_precision_by_name():
+    cpu = torch.device("cpu")
+    assert operands_for("fp32", cpu) is None
+    assert operands_for("bf16", cpu) == torch.bfloat16
+    assert operands_for("auto", cpu) in (None, torch.bfloat16)
+    assert operands_for("auto", torch.device("cuda")) == torch.bfloat16

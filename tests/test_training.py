@@ -118,3 +118,13 @@ def test_reset_after_trains_on_the_plain_path(tmp_path):
     succeed("train", *TINY, "model.reset_after=true", "trainer.max_updates=2",
             "decode.max_length=5", f"run_dir={tmp_path / 'run'}")  # fmt: skip
     assert any("gru" in name for name in weights(tmp_path / "run"))
+
+
+def test_bfloat16_factors_train_near_full_precision(tmp_path):
+    for precision in ("fp32", "bf16"):
+        succeed("train", *QUICK, "model.dropout=0", f"trainer.precision={precision}",
+                "trainer.max_updates=4", f"run_dir={tmp_path / precision}")  # fmt: skip
+    losses = [[r["loss"] for r in records(tmp_path / p, "train")] for p in ("fp32", "bf16")]
+    assert losses[0] != losses[1]
+    assert losses[1] == pytest.approx(losses[0], rel=0.01)
+    assert all(tensor.dtype == torch.float32 for tensor in weights(tmp_path / "bf16").values())

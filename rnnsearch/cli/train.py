@@ -15,6 +15,7 @@ from rnnsearch.interrupts import Interrupts
 from rnnsearch.model import build_model
 from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import load_run_config, to_plain, to_yaml
+from rnnsearch.products import operands_for
 from rnnsearch.progress import Progress, end_reason
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
@@ -171,6 +172,7 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
         ),
         train, ValidationSet(valid_pairs["source"], valid_pairs["target"], valid), log, interrupts,
     )  # fmt: skip
+    training.operands = operands_for(config.trainer.precision, device)
     _describe(training, train_files, valid_files)
     if step is not None:
         _check_data(training, step)

@@ -125,7 +125,7 @@ def place(draw: Draw, verb: Verb) -> Phrase:
     return Phrase()
 
 
-def time(draw: Draw, action: Action, chance: float = 0.45) -> Phrase | None:
+def time(draw: Draw, action: Action, chance: float = 0.5) -> Phrase | None:
     """Return when or how long the action happens, or None."""
     flags, tense = action.verb.flags, action.tense
     if action.crowded:
@@ -151,7 +151,7 @@ def time(draw: Draw, action: Action, chance: float = 0.45) -> Phrase | None:
 
 def clock(draw: Draw) -> Phrase:
     """Return a time of day: "at eight o'clock", "at half past six", "at noon"."""
-    kind = draw.weighted({"hour": 4, "half": 2, "noon": 1})
+    kind = draw.weighted({"hour": 4, "half": 3, "noon": 2})
     if kind == "noon":
         return fixed(*draw.even(rows(times.CLOCK)))
     hour = draw.even(HOURS)
@@ -203,13 +203,17 @@ def act(
     tense: str | None = None,
     negation: str | None = None,
     question: bool = False,
+    often: float = 0.25,
 ) -> Action:
-    """Return an action of the subject; what is not given is drawn."""
+    """Return an action of the subject; what is not given is drawn.
+
+    `often` is the chance of an adverb of frequency with a habit.
+    """
     verb = verb or verb_for(draw, subject.kind)
     tense = tense or tense_for(draw, verb, subject)
     if negation is None:
         negation = _negation(draw, verb, tense, question=question)
-    adverb = _adverb(draw, verb, tense) if not negation and not question else None
+    adverb = _adverb(draw, verb, tense, often) if not negation and not question else None
     form = Form(tense, negation=negation, adverb=adverb, question=question)
     found = complement(draw, verb, subject, negated=bool(negation), tense=tense)
     clause = make(draw, subject, verb, form, found)
@@ -227,9 +231,9 @@ def _negation(draw: Draw, verb: Verb, tense: str, *, question: bool) -> str:
     return draw.weighted({"": 82, "not": 15, "never": never})
 
 
-def _adverb(draw: Draw, verb: Verb, tense: str) -> Phrase | None:
+def _adverb(draw: Draw, verb: Verb, tense: str, often: float) -> Phrase | None:
     habit = "habit" in verb.flags and "untimed" not in verb.flags
-    if tense == "present" and habit and draw.chance(0.25):
+    if tense == "present" and habit and draw.chance(often):
         return fixed(*draw.even(rows(times.FREQUENCY)))
     if tense == "perfect" and draw.chance(0.4):
         return fixed("already", "déjà")

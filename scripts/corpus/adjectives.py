@@ -50,7 +50,7 @@ ready | prêt prête | pred | state | person cake soup dish
 tall | grand grande | pred | size | person
 busy | occupé occupée | pred | state | adult kin worker
 expensive | cher chère | post | opinion | garment shoes boots vehicle device instrument wine hotel restaurant
-modern | moderne | post | age | house hotel hospital library theatre kitchen car computer
+modern | moderne | post | age | house hotel hospital library theatre kitchen car computer train plane
 clean | propre | post | state | wearable cup plate glass vehicle room beach street -garden
 dirty | sale | post | state | wearable tableware vehicle kitchen window street bathroom
 heavy | lourd lourde | post | state | vessel table armchair wardrobe desk
@@ -61,7 +61,7 @@ hot | chaud chaude | post | state | tea coffee milk water soup bread meat pancak
 cold | froid froide | post | state | water milk soup meat beer orange_juice rice tea coffee
 fresh | frais fraîche | post | state | bread fish milk egg cheese strawberry tomato
 delicious | délicieux délicieuse | post | opinion | fruit dish staple
-comfortable | confortable | post | opinion | bed chair armchair shoes boots car hotel train
+comfortable | confortable | post | opinion | bed chair armchair shoes boots car hotel train plane
 quiet | calme | post | opinion | street village hotel park library
 closed | fermé fermée | pred | state | opening museum bakery market library church restaurant
 """

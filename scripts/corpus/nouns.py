@@ -238,7 +238,7 @@ class Noun(NamedTuple):
 @cache
 def rows(table: str) -> tuple[tuple[str, ...], ...]:
     """Return the cells of a table, section headings as rows of one cell."""
-    lines = table.strip().split("\n")
+    lines = [line for line in table.split("\n") if line.strip()]
     return tuple(tuple(cell.strip() for cell in line.split("|")) for line in lines)
 
 

@@ -129,7 +129,7 @@ def _plural(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
             kinds["owner"] = 4
     if not negated and not noun.plural_only:
         many = noun.english in COUNTED and draw.chance(0.6)
-        kinds[draw.pick(list(times.NUMBERS) if many else FEW)] = 4
+        kinds[draw.even(tuple(times.NUMBERS) if many else FEW)] = 4
         kinds["several"] = 1
     if not negated and noun.english in PLENTY:
         kinds["a lot of"] = 1

@@ -60,7 +60,7 @@ def at(draw: Draw, noun: str, role: str) -> Phrase:
 
 def beside(draw: Draw) -> Phrase:
     """Return a landmark: near the church, in front of the station."""
-    english, french = draw.pick(rows(BESIDE))
+    english, french = draw.even(rows(BESIDE))
     nominal = noun_phrase(draw, draw.even(LANDMARKS), determiner="the", adjectives=0.15)
     return fixed(english, french) + nominal.phrase
 

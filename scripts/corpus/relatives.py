@@ -147,6 +147,8 @@ def thing_used(draw: Draw) -> Phrase:
         return thing_used(draw)
     what = that_clause(draw, what, other, names)
     tense = tense_for(draw, verb, who)
+    while tense == "present":
+        tense = tense_for(draw, verb, who)
     return make(draw, who, verb, Form(tense), Object(what.phrase)).statement()
 
 

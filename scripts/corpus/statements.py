@@ -16,7 +16,8 @@ from .nominal import Nominal, name, pronoun
 from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of, rows
 from .phrase import Phrase, Word, comma, fixed, token
-from .place import at, beside, city
+from .place import abroad, at, beside
+from .times import NUMBERS
 from .verbs import INTRANSITIVES, TRANSITIVES
 
 # English | French | things | what they are on, under or in
@@ -93,7 +94,7 @@ def description(draw: Draw) -> Phrase:
 
 def state(draw: Draw) -> Phrase:
     """Return "the boy is hungry", "he is ten years old" or a profession."""
-    kind = draw.weighted({"state": 5, "age": 2, "profession": 3})
+    kind = draw.weighted({"state": 4, "age": 3, "profession": 7})
     form = states.be_form(draw, states.BE_TENSES)
     if kind == "state":
         animals = draw.chance(0.15)
@@ -118,11 +119,11 @@ def whereabouts(draw: Draw) -> Phrase:
     form = states.be_form(draw, states.BE_TENSES)
     if draw.chance(0.5):
         who = subject(draw, adjectives=0.0)
-        kind = draw.weighted({"place": 4, "city": 2, "beside": 2})
+        kind = draw.weighted({"place": 3, "abroad": 3, "beside": 4})
         if kind == "place":
             where = at(draw, draw.pick(nouns_of("building room outdoors")).english, "there")
         else:
-            where = city(draw, "there") if kind == "city" else beside(draw)
+            where = abroad(draw, "there") if kind == "abroad" else beside(draw)
     else:
         what, where = spot(draw)
         vehicle = what.category in ("vehicle", "transport")
@@ -152,8 +153,8 @@ def existence(draw: Draw, *, question: bool = False) -> Phrase:
     elif noun.mass:
         determiner = "some"
     elif plural:
-        number = draw.pick(("two", "three", "four", "five", "six"))
-        determiner = draw.weighted({"some": 3, number: 3, "several": 1, "a lot of": 1})
+        number = draw.even(tuple(NUMBERS))
+        determiner = draw.weighted({"some": 3, number: 4, "several": 1, "a lot of": 1})
         if noun.plural_only and determiner == number:
             determiner = "some"
     else:

@@ -58,8 +58,8 @@ in winter | en:0 hiver:1
 LASTING = """
 for two hours | pendant:0 deux:1 heures:2
 for three hours | pendant:0 trois:1 heures:2
-for five days | pendant:0 cinq:1 jours:2
-for six weeks | pendant:0 six:1 semaines:2
+for half an hour | pendant:0 une:2 demi-heure:3
+for ten minutes | pendant:0 dix:1 minutes:2
 """
 SOON = """
 tomorrow | demain

@@ -36,7 +36,7 @@ WHERE = {
 
 # english | french | subjects | objects | where | flags
 TRANSITIVE = """
-see saw seen | voir | person | person animal vehicle building flower | | noprog now
+see saw seen | voir | person | person animal vehicle transport building flower | | noprog now
 see saw seen | voir | animal | person animal | | noprog now
 look / at | regarder | person pet | animal vehicle photo map flower house church clock | | idle
 look / for | chercher | person | pet item text garment pair phone watch suitcase bag knife spoon | home |
@@ -53,7 +53,7 @@ read read | lire | person | text | study | habit same
 write wrote written | écrire | person | letter novel postcard | study |
 open opened opened opening | ouvrir | person | opening box bag suitcase wardrobe gift letter | |
 close | fermer | person | opening box bag suitcase wardrobe book | |
-take took taken | prendre | person | transport umbrella key bag map photo coat bicycle knife plate | | one
+take took taken | prendre | person | transport umbrella key bag map photo coat bicycle knife plate spoon | | one
 carry | porter | person | vessel umbrella chair | | untimed one
 wear wore worn | porter | person | garment pair watch | | one
 wash | laver | person | car lorry garment tableware dog window fruit | garden kitchen | habit

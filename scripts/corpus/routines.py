@@ -1,0 +1,111 @@
+"""What people always do, when they do it, how long it lasts, and where they travel."""
+
+from __future__ import annotations
+
+from . import times
+from .action import act, clock, possible
+from .clause import animal, subject
+from .draw import Draw
+from .nominal import Nominal
+from .nouns import rows
+from .phrase import Phrase, comma, fixed
+from .verbs import DITRANSITIVES, INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
+
+PAST, FUTURE = rows(times.PAST + times.LONG_AGO), rows(times.FUTURE + times.LATER)
+WHEN = {"past": PAST, "future": FUTURE, "near": FUTURE}
+TRAVELS = tuple(
+    verb
+    for verb in (*MOTIONS, *INTRANSITIVES)
+    if verb.english in ("go", "return", "come back", "arrive", "stay", "leave")
+)
+TIMED = tuple(verb for verb in INTRANSITIVES if "clock" in verb.flags)
+HABITS = tuple(
+    verb
+    for verb in (*TRANSITIVES, *INTRANSITIVES)
+    if "habit" in verb.flags and "untimed" not in verb.flags
+)
+LASTING = tuple(verb for verb in INTRANSITIVES if "last" in verb.flags)
+
+
+def _able(draw: Draw, verbs: tuple[Verb, ...], who: Nominal, tense: str) -> Verb | None:
+    fitting = [
+        verb for verb in verbs if who.kind in verb.subjects and possible(verb, who.agreement, tense)
+    ]
+    return draw.even(fitting) if fitting else None
+
+
+def _placed(draw: Draw, statement: Phrase, when: Phrase, *, front: float = 0.25) -> Phrase:
+    """Return the adverbial after the statement, or before it with a comma."""
+    return comma(when) + statement if draw.chance(front) else statement + when
+
+
+def journey(draw: Draw) -> Phrase:
+    """Return "last summer, Paul went to Italy"."""
+    who, tense = subject(draw), draw.pick(("past", "past", "future", "near"))
+    verb = _able(draw, TRAVELS, who, tense)
+    if verb is None:
+        return journey(draw)
+    statement = act(draw, who, verb=verb, tense=tense).clause.statement()
+    return _placed(draw, statement, fixed(*draw.even(WHEN[tense])))
+
+
+def dated(draw: Draw) -> Phrase:
+    """Return what somebody did or will do on a certain day."""
+    who, tense = subject(draw), draw.pick(("past", "past", "future", "near"))
+    table = {"past": times.PAST, "future": times.FUTURE, "near": times.FUTURE}[tense]
+    verb = _able(draw, (*TRANSITIVES, *INTRANSITIVES, *DITRANSITIVES), who, tense)
+    if verb is None or verb.flags & {"stative", "untimed"}:
+        return dated(draw)
+    statement = act(draw, who, verb=verb, tense=tense).clause.statement()
+    return _placed(draw, statement, fixed(*draw.even(rows(table))))
+
+
+def timetable(draw: Draw) -> Phrase:
+    """Return "my father gets up at half past six"."""
+    who, tense = subject(draw), draw.pick(("present", "past", "future", "near"))
+    verb = _able(draw, TIMED, who, tense)
+    if verb is None:
+        return timetable(draw)
+    action = act(draw, who, verb=verb, tense=tense)
+    if action.crowded or (tense == "present" and "untimed" in verb.flags):
+        return action.clause.statement()
+    return action.clause.statement() + clock(draw)
+
+
+def custom(draw: Draw) -> Phrase:
+    """Return "Marie often plays tennis" or "in summer, the children swim"."""
+    who = animal(draw) if draw.chance(0.12) else subject(draw)
+    verb = _able(draw, HABITS, who, "present")
+    if verb is None:
+        return custom(draw)
+    negation = "never" if draw.chance(0.12) else ""
+    action = act(draw, who, verb=verb, tense="present", negation=negation, often=0.5)
+    statement = action.clause.statement()
+    if action.crowded:
+        return statement
+    return _placed(draw, statement, fixed(*draw.even(rows(times.HABIT))))
+
+
+def wish(draw: Draw) -> Phrase:
+    """Return what somebody wants, likes, hopes, has, tries or begins to do."""
+    who = subject(draw)
+    verb = _able(draw, (*HABITS, *TRAVELS, *DITRANSITIVES), who, "control")
+    if verb is None:
+        return wish(draw)
+    return act(draw, who, verb=verb, tense="control").clause.statement()
+
+
+def origin(draw: Draw) -> Phrase:
+    """Return where somebody lives, lived or comes from."""
+    verb = draw.pick([verb for verb in MOTIONS if verb.english in ("live", "come")])
+    return act(draw, subject(draw), verb=verb, negation="").clause.statement()
+
+
+def lasting(draw: Draw) -> Phrase:
+    """Return "they slept for two hours"."""
+    who = subject(draw)
+    verb = _able(draw, LASTING, who, "past")
+    if verb is None:
+        return lasting(draw)
+    statement = act(draw, who, verb=verb, tense="past", negation="").clause.statement()
+    return statement + fixed(*draw.even(rows(times.LASTING)))
