@@ -189,6 +189,8 @@ def described(
         or kind in MEASURES
         or verb.english == "clean"
     )
+    if kind == "a" and negated and "want" not in verb.flags and draw.chance(0.6):
+        kind = "the"
     if kind == "a" and negated and not verb.preposition:
         kind = "not a"
     if kind in ("some", "any") and verb.preposition == "de":

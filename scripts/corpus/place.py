@@ -77,8 +77,8 @@ def public_place(draw: Draw, role: str) -> Phrase:
         "bathroom",
         "garden",
     )
-    if role == "back":
-        barred += ("forest",)
+    if role in ("back", "there"):
+        barred += ("forest", "church", "castle")
     names = [name for name in known if role == "goal" or name not in barred]
     return at(draw, draw.even(names), "goal" if role == "back" else role)
 

@@ -37,6 +37,8 @@ ORDERS = (
     "open", "close", "look at", "look for", "take", "read", "choose", "wash", "clean", "prepare",
     "buy", "eat", "drink", "wait for", "help", "cut", "listen to", "call", "feed",
 )  # fmt: skip
+# Orders that need not be about a thing already known.
+OFFERED = ("take", "choose", "prepare", "buy", "eat", "drink")
 WHERE_VERBS = ("work", "live", "go", "buy", "find", "lose", "meet", "play football", "swim")
 PLAIN = ("arrive", "fall", "wake up", "have breakfast")
 
@@ -223,7 +225,7 @@ def order(draw: Draw, you: Nominal, number: str) -> Phrase:
     verb = draw.even([v for v in TRANSITIVES if v.english in ORDERS and "man" in v.subjects])
     negated = draw.chance(0.2)
     noun = draw.even(objects.nouns_for(verb, you))
-    source = known(verb) if negated else verb
+    source = known(verb) if negated or verb.english not in OFFERED else verb
     thing = objects.described(draw, source, noun, subject=you, negated=negated)
     words = [Word(text) for text in (verb.forms.base, *verb.particle)]
     form = verb.french.present[4] if number != "tu" else verb.french.present[1]

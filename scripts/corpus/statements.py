@@ -147,14 +147,14 @@ def existence(draw: Draw, *, question: bool = False) -> Phrase:
     """Return "there is a cat under the table", "il y a un chat sous la table"."""
     noun, where = spot(draw)
     negated = not question and draw.chance(0.2)
-    plural = noun.plural_only or (not noun.mass and draw.chance(0.45))
+    plural = noun.plural_only or (not noun.mass and draw.chance(0.55))
     if negated:
         determiner = "no"
     elif noun.mass:
         determiner = "some"
     elif plural:
         number = draw.even(tuple(NUMBERS))
-        determiner = draw.weighted({"some": 3, number: 4, "several": 1, "a lot of": 1})
+        determiner = draw.weighted({"some": 3, number: 7, "several": 1, "a lot of": 1})
         if noun.plural_only and determiner == number:
             determiner = "some"
     else:

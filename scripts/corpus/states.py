@@ -93,7 +93,14 @@ LASTING = {"Italian", "French", "English", "German", "wooden", "tall", "young"}
 AGES = {"six": "six", "seven": "sept", "eight": "*huit", "nine": "neuf", "ten": "dix",
         "eleven": "*onze", "twelve": "douze"}  # fmt: skip
 GROWN = {"twenty": "vingt", "thirty": "trente", "forty": "quarante", "fifty": "cinquante"}
-ELDERS = ("grandfather", "grandmother", "father", "mother", "uncle", "aunt")
+OLD = {"seventy": "soixante-dix", "eighty": "quatre-vingts"}
+GENERATIONS = {
+    "grandfather": OLD, "grandmother": OLD, "lady": OLD,
+    "father": {"forty": "quarante", "fifty": "cinquante"},
+    "mother": {"forty": "quarante", "fifty": "cinquante"},
+    "uncle": {"thirty": "trente", "forty": "quarante"},
+    "aunt": {"thirty": "trente", "forty": "quarante"},
+}  # fmt: skip
 ADJECTIVE_BY_NAME = {adjective.english: adjective for adjective in ADJECTIVE}
 STATE_VERBS = {name: target for name, target in rows(STATES)}  # noqa: C416
 NO_DEGREE = {"closed", "empty", "broken", "ready", "wooden", "Italian", "French", "English",
@@ -196,10 +203,13 @@ def profession(draw: Draw, subject: Nominal, form: Form) -> Clause:
 
 def age(draw: Draw, subject: Nominal) -> Clause:
     """Return "is ten years old", "a dix ans"."""
-    grown = subject.kind in ELDERS or (
-        subject.noun is not None and subject.noun.category in ("adult", "worker")
-    )
-    ages = GROWN if grown else (AGES if subject.noun is not None else {**AGES, **GROWN})
+    noun = subject.noun
+    if noun is None:
+        ages = {**AGES, **GROWN}
+    elif noun.category in ("adult", "worker"):
+        ages = GENERATIONS.get(noun.english, GROWN)
+    else:
+        ages = GENERATIONS.get(noun.english, AGES)
     number = draw.even(tuple(ages))
     verb = make_verb(["be was been", "avoir", "person", "", "", "stative"])
     group = _be(Form("present"), subject, verb).group

@@ -38,7 +38,7 @@ WHERE = {
 TRANSITIVE = """
 see saw seen | voir | person | person animal vehicle transport building flower | | noprog now
 see saw seen | voir | animal | person animal | | noprog now
-look / at | regarder | person pet | animal vehicle photo map flower house church clock | | idle
+look / at | regarder | person pet | animal vehicle photo map flower house church clock train plane bus bridge | | idle
 look / for | chercher | person | pet item text garment pair phone watch suitcase bag knife spoon | home |
 find found found | trouver | person | item text garment pair phone watch bag pet spoon knife | home town | noprog
 lose lost lost losing | perdre | person | item text hat scarf gloves phone watch bag -flower | town | noprog mishap
@@ -111,7 +111,7 @@ smile | sourire | person | | habit
 sing sang sung | chanter | person bird | walk theatre church bathroom | habit
 dance | danser | person | walk theatre kitchen | habit last
 cook | cuisiner | person | kitchen restaurant | habit
-arrive | arriver | person transport | | clock habit
+arrive | arriver | person transport | | clock untimed habit
 leave left left leaving | partir | person transport | | clock habit
 come came come / back | revenir | person pet | | clock habit
 go went gone / out | sortir | person cat dog | | clock habit
@@ -157,7 +157,7 @@ MOTION = """
 go went gone | aller | goal habit
 return | retourner | back
 come came come | venir | origin
-come came come / back | revenir | source habit idle
+come came come / back | revenir | source idle
 arrive | arriver | there
 stay | rester | stay
 live | habiter | home stative

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "data"
+SCRIPT = ROOT / "scripts" / "make_corpus.py"
+SPLITS = {"train": 5000, "valid": 500, "test": 500}
+LINK = re.compile(r"(\d+)([-p])(\d+)")
+VOWEL = "aàâeéèêiîoôuùyœ"
+
+
+@pytest.fixture(scope="module")
+def grammar() -> Iterator[None]:
+    sys.path.insert(0, str(SCRIPT.parent))
+    yield
+    sys.path.remove(str(SCRIPT.parent))
+
+
+@pytest.fixture(scope="module")
+def corpus() -> dict[str, list[tuple[str, str, str]]]:
+    return {name: read(DATA, name) for name in SPLITS}
+
+
+def read(folder: Path, name: str) -> list[tuple[str, str, str]]:
+    sides = [
+        (folder / f"{name}.{suffix}").read_bytes().decode().removesuffix("\n").split("\n")
+        for suffix in ("en", "fr", "align")
+    ]
+    return list(zip(*sides, strict=True))
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_script_writes_the_committed_files_again_byte_for_byte(tmp_path: Path) -> None:
+    result = run("--output", str(tmp_path))
+    assert (result.returncode, result.stderr) == (0, "")
+    written = sorted(tmp_path.iterdir())
+    assert len(written) == 9
+    for path in written:
+        assert path.read_bytes() == (DATA / path.name).read_bytes(), path.name
+
+
+def test_lines_end_with_lf_alone_and_hold_single_blanks(corpus: object) -> None:
+    for path in DATA.iterdir():
+        if path.suffix in (".en", ".fr", ".align"):
+            content = path.read_bytes()
+            assert content.endswith(b"\n")
+            assert b"\r" not in content
+            assert b"  " not in content
+            assert b"\n\n" not in content
+
+
+def test_french_is_a_function_of_english(
+    grammar: None, corpus: dict[str, list[tuple[str, str, str]]]
+) -> None:
+    from corpus.sentences import sentences
+
+    known = {english: french for rows in corpus.values() for english, french, _ in rows}
+    for pair in itertools.islice(sentences(7, max_words=20), 8000):
+        assert known.setdefault(pair.english, pair.french) == pair.french, pair.english
+
+
+def test_splits_have_their_sizes_and_share_no_sentence(
+    corpus: dict[str, list[tuple[str, str, str]]],
+) -> None:
+    assert {name: len(rows) for name, rows in corpus.items()} == SPLITS
+    english = [row[0] for rows in corpus.values() for row in rows]
+    assert len(set(english)) == len(english)
+    held_out = [row[1] for name in ("valid", "test") for row in corpus[name]]
+    assert len(set(held_out)) == len(held_out)
+    assert not {row[1] for row in corpus["train"]} & set(held_out)
+
+
+def test_every_french_word_has_one_sure_link_in_range(
+    corpus: dict[str, list[tuple[str, str, str]]],
+) -> None:
+    for english, french, alignment in itertools.chain(*corpus.values()):
+        rows, columns = len(english.split()), len(french.split())
+        assert max(rows, columns) <= 20
+        links = [LINK.fullmatch(link) for link in alignment.split(" ")]
+        assert all(links), alignment
+        found = [(int(link[1]), link[2], int(link[3])) for link in links if link]
+        assert len({(row, column) for row, _, column in found}) == len(found)
+        assert [column for _, mark, column in found if mark == "-"] == list(range(columns))
+        assert all(row < rows and column < columns for row, _, column in found)
+
+
+def test_words_of_valid_and_test_occur_in_train(
+    corpus: dict[str, list[tuple[str, str, str]]],
+) -> None:
+    for side in (0, 1):
+        words = {word for row in corpus["train"] for word in row[side].split(" ")}
+        for name in ("valid", "test"):
+            assert words.issuperset(word for row in corpus[name] for word in row[side].split(" "))
+
+
+def test_every_noun_adjective_and_verb_occurs_ten_times_in_train(
+    grammar: None, corpus: dict[str, list[tuple[str, str, str]]]
+) -> None:
+    from corpus import verbs
+    from corpus.adjectives import ADJECTIVE
+    from corpus.nouns import NOUN
+
+    words = [re.findall(r"[A-Za-z]+", row[0]) for row in corpus["train"]]
+    counts = Counter(word.lower() for row in words for word in row)
+    pairs = Counter(" ".join(both).lower() for row in words for both in itertools.pairwise(row))
+    counts.update(pairs)
+    forms = [{noun.english, noun.english_plural} for noun in NOUN.values()]
+    forms += [{adjective.english} for adjective in ADJECTIVE]
+    tables = (verbs.TRANSITIVES, verbs.INTRANSITIVES, verbs.DITRANSITIVES, verbs.MOTIONS)
+    forms += [{*verb.forms} for verb in itertools.chain(*tables, verbs.CONTROLS)]
+    rare = [names for names in forms if sum(counts[name.lower()] for name in names) < 10]
+    assert rare == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (r"\b(de|à) les? (?!(lui|leur)\b)(?=\w+ )(?!\w+er\b)", "du, des, au, aux"),
+        (rf"\b(le|la|je|me|te|se|ne|de|que) [{VOWEL}]", "elision"),
+        (r"\b(le|la|de) (homme|hommes|hôtel|hôpital|horloge|huile)\b", "elision before h muet"),
+        (r"[ld]'(hibou|hérisson|harpe|haricot|huit|onze)", "no elision before h aspiré"),
+        (r"\b(ma|ta|sa) [aeéiouœ]", "mon amie"),
+        (r"\bce (homme|hôtel|hôpital|oiseau|acteur|âne|œuf|ours|avion|ordinateur)\b", "cet"),
+        (r"\b(beau|nouveau|vieux) (homme|hôtel|hôpital|oiseau|acteur|âne|ordinateur)\b", "bel"),
+        (r"\bsi ils?\b", "s'il"),
+        (r"\bpas (un|une|des|du) ", "pas de"),
+        (r"\bdes (petits|petites|vieux|vieilles|gros|grosses|beaux|belles)\b(?! des)", "de petits"),
+        (r"\bbeaucoup des\b|\bbesoin (des|du|de la) ", "de without an article"),
+        (r"\S\?", "a question mark stands apart"),
+        (r"\bde de\b|\ble le\b|\bà à\b", "no doubled word"),
+    ],
+)
+def test_french_spelling_invariants(
+    wrong: str, reason: str, corpus: dict[str, list[tuple[str, str, str]]]
+) -> None:
+    pattern = re.compile(wrong, re.IGNORECASE)
+    found = [row[1] for row in itertools.chain(*corpus.values()) if pattern.search(row[1])]
+    assert found == [], reason
+
+
+def test_sentences_start_with_a_capital_and_end_with_a_mark(
+    corpus: dict[str, list[tuple[str, str, str]]],
+) -> None:
+    for english, french, _ in itertools.chain(*corpus.values()):
+        assert english[0].isupper()
+        assert french[0].isupper()
+        assert english[-1] == french[-1]
+        assert english[-1] in ".?"
+
+
+@pytest.mark.parametrize(
+    ("english", "french", "alignment"),
+    [
+        ("the man", "le homme", "0-0"),
+        ("a of the children", "de:1 les:2 enfants", "1-0"),
+    ],
+)
+def test_joined_words_keep_one_sure_link(
+    grammar: None, english: str, french: str, alignment: str
+) -> None:
+    from corpus.phrase import finish, fixed
+
+    pair = finish(fixed(english, french))
+    assert len(re.findall(r"\d+-\d+", pair.alignment)) == len(pair.french.split())
+
+
+def test_elision_contraction_and_euphony_build_the_known_alignment(grammar: None) -> None:
+    from corpus.phrase import finish, fixed
+
+    pair = finish(
+        fixed("the man comes from the village", "le:0 homme:1 vient:2 de:3 le:4 village:5")
+    )
+    assert pair.french == "L'homme vient du village."
+    assert pair.alignment == "1-0 0p0 2-1 3-2 4p2 5-3"
+    pair = finish(fixed("the owl", "le:0 *hibou:1"))
+    assert pair.french == "Le hibou."
+    pair = finish(fixed("if he does not see it", "si:0 il:1 ne:3 le:5 voit:4 pas:3"))
+    assert pair.french == "S'il ne le voit pas."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--pairs", "0"], 2, "0 is too small, the least is 1"),
+        (["--pairs", "many"], 2, "invalid whole number value: 'many'"),
+        (["--max-words", "3"], 2, "3 is too small, the least is 4"),
+        (["--pairs", "9999999", "--max-words", "4"], 1, "ask for fewer pairs or more words"),
+        (["--output", str(SCRIPT / "below-a-file")], 1, "Not a directory"),
+    ],
+)
+def test_wrong_arguments_end_with_a_message(
+    arguments: list[str], status: int, message: str, tmp_path: Path
+) -> None:
+    if "--output" not in arguments:
+        arguments = [*arguments, "--output", str(tmp_path)]
+    result = run(*arguments)
+    assert result.returncode == status
+    assert message in result.stderr.strip().split("\n")[-1]
+    assert "Traceback" not in result.stderr
+
+
+def test_another_seed_and_size(tmp_path: Path) -> None:
+    result = run("--output", str(tmp_path), "--pairs", "300", "--held-out", "20", "--seed", "5")
+    assert result.returncode == 0
+    assert [len(read(tmp_path, name)) for name in SPLITS] == [300, 20, 20]
+    assert read(tmp_path, "train")[:50] != read(DATA, "train")[:50]
