@@ -152,7 +152,7 @@ class Translator:
             for batch in self._plan(sources):
                 chosen = [sources[i] for i in batch]
                 for i, hypotheses in zip(batch, self._search(chosen, n), strict=True):
-                    results[i] = self._present(sources[i], hypotheses, n, alignments)
+                    results[i] = self._present(lines[i], hypotheses, n, alignments)
                 if progress is not None:
                     progress(len(batch))
         finally:
@@ -184,7 +184,7 @@ class Translator:
         )  # fmt: skip
 
     def _present(
-        self, source: list[int], hypotheses: list[Hypothesis], n: int, alignments: bool
+        self, line: str, hypotheses: list[Hypothesis], n: int, alignments: bool
     ) -> list[Translation]:
         """Return hypotheses as text, each text once."""
         translations: dict[str, Translation] = {}
@@ -194,9 +194,11 @@ class Translator:
                 translations[text] = Translation(
                     text,
                     hypothesis.score,
-                    [*self.source_tokenizer.pieces(source), END_MARK],
+                    [*self.source_tokenizer.split(line), END_MARK],
                     self.target_tokenizer.pieces(hypothesis.ids),
-                    self.align(source, hypothesis.ids) if alignments else None,
+                    self.align(self.source_tokenizer.encode(line), hypothesis.ids)
+                    if alignments
+                    else None,
                 )
         return list(translations.values())
 

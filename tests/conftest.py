@@ -1,11 +1,17 @@
 """What every test shares."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 import torch
 from cases_common import TINY, succeed
+
+# Prepared data go where they are removed afterwards, also those of commands in processes of their
+# own. `datasets` reads the variable when it is first imported, which is in a test.
+CACHE = tempfile.TemporaryDirectory(prefix="rnnsearch-tests-")
+os.environ["HF_DATASETS_CACHE"] = CACHE.name
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -12,7 +12,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # The order of reading: a module imports only modules above it.
 ORDER = """
-errors lines stream modelfile text arrowcache encoded corpus batches metrics alignment config
+errors lines stream subwords text arrowcache encoded corpus batches metrics alignment config
 plain rules validation products positions attention recurrent fused encoder decoder model loss optim
 search scoring checkpoint distributed translator interrupts progress runlog run saving plots training
 report cli

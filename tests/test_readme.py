@@ -1,0 +1,280 @@
+"""The README says what is so: its commands, keys, files, symbols and programs."""
+
+import re
+import shlex
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cases_common import BASE
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from rnnsearch.cli.main import main
+from rnnsearch.config import KINDS, EvaluateConfig, TrainConfig, TranslateConfig
+from rnnsearch.plain import build, fields_of, known_keys, split_optional, to_plain, to_yaml
+from rnnsearch.rules import RULES
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROSE = FENCE.sub("", README)
+CODE = re.findall(r"`([^`\n]+)`", PROSE)
+WORDS = sorted({word for code in CODE for word in code.split()})
+KEYS = {
+    key: hint
+    for root in (TrainConfig, EvaluateConfig, TranslateConfig)
+    for key, hint in known_keys(root)
+}
+GROUPS = {
+    name: list(KINDS[base]) for name, base in fields_of(TrainConfig).items() if base in KINDS
+}
+
+
+def blocks(language: str) -> list[str]:
+    return [body for name, body in FENCE.findall(README) if name == language]
+
+
+def commands() -> list[str]:
+    """Return the command lines of the README, each on one line and without what goes into it."""
+    text = "\n".join(blocks("sh")).replace("\\\n", " ")
+    lines = [line.rpartition("| ")[2] for line in text.split("\n")]
+    return [line for line in lines if line.startswith("rnnsearch ")]
+
+
+# --- commands
+
+
+def named_files(override: str) -> Iterator[Path]:
+    """Yield the files that an override names as data."""
+    parsed = OverridesParser.create().parse_overrides([override])[0]
+    if re.fullmatch(r"data\.\w+\.(source|target)|input", parsed.key_or_group):
+        value: Any = parsed.value()
+        yield from map(Path, value if isinstance(value, list) else [value])
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder, with commands that end once their settings have been checked."""
+    monkeypatch.chdir(tmp_path)
+    for command in ("train", "evaluate", "translate"):
+        body = types.SimpleNamespace(run=record)
+        monkeypatch.setitem(sys.modules, f"rnnsearch.cli.{command}", body)
+    CONFIGS.clear()
+    return tmp_path
+
+
+CONFIGS: list[Any] = []
+
+
+def record(config: Any) -> None:
+    """Keep a configuration instead of doing the work; a training leaves its config.yaml."""
+    CONFIGS.append(config)
+    if isinstance(config, TrainConfig):
+        config.folder.mkdir(parents=True, exist_ok=True)
+        (config.folder / "config.yaml").write_text(to_yaml(to_plain(config)), encoding="utf-8")
+
+
+def test_there_are_commands_of_all_kinds() -> None:
+    assert len(commands()) > 15
+    kinds = {shlex.split(line)[1] for line in commands()}
+    assert kinds >= {"train", "evaluate", "translate", "--help"}
+
+
+@pytest.mark.parametrize("line", dict.fromkeys(commands()))
+def test_a_command_is_accepted(line: str, place: Path, capsys: Any) -> None:
+    words = shlex.split(line.replace("PATH", "corpus"), comments=True)[1:]
+    for sign in ("<", ">"):
+        if sign in words:
+            at = words.index(sign)
+            del words[at : at + 2]
+    (place / "corpus").mkdir()
+    for path in [path for word in words if "=" in word for path in named_files(word)]:
+        path.write_bytes(b"")
+    if "--config-dir" in words:
+        write_own_configs()
+    if words[0] in ("evaluate", "translate"):
+        for run in ("runs/demo", "runs/multi30k", "runs/demo/model.wiring=original,seed=2"):
+            assert main(["train", f'run_dir="{run}"']) == 0
+        CONFIGS.clear()
+    status = main(words)
+    assert (status, capsys.readouterr().err) == (0, "")
+    shown = {"--help", "--cfg"} & set(words)
+    assert bool(CONFIGS) != bool(shown)
+
+
+def write_own_configs() -> None:
+    """Write the YAML of the README to the places that its first lines name."""
+    for block in blocks("yaml"):
+        name = re.match(r"# (\S+\.yaml)\n", block)
+        assert name is not None
+        path = Path(name[1])
+        path.parent.mkdir(parents=True)
+        path.write_text(block, encoding="utf-8")
+        Path(yaml.safe_load(block)["dir"]).mkdir(parents=True)
+
+
+def test_a_sweep_makes_the_folder_that_is_evaluated(place: Path) -> None:
+    (sweep,) = [line for line in commands() if " -m " in line]
+    (evaluated,) = [line for line in commands() if 'run_dir="' in line]
+    assert main(shlex.split(sweep)[1:]) == 0
+    folders = {str(config.run_dir) for config in CONFIGS}
+    assert len(folders) == 6
+    assert shlex.split(evaluated)[-1].partition("=")[2].strip('"') in folders
+
+
+# --- keys and choices in the text
+
+
+def settings() -> list[str]:
+    """Return the words that look like a key, or like a key with its value."""
+    key = re.compile(rf"({'|'.join(fields_of(TrainConfig))})(\.\w+)+(=.*)?")
+    files = ("safetensors", "model", "json", "jsonl", "yaml", "py", "log")
+    names = [word for word in WORDS if key.fullmatch(word)]
+    return [word for word in names if word.partition("=")[0].rpartition(".")[2] not in files]
+
+
+def test_there_are_settings_in_the_text() -> None:
+    assert len(settings()) > 40
+
+
+@pytest.mark.parametrize("word", settings())
+def test_a_key_exists_and_takes_the_value(word: str) -> None:
+    key, equal, text = word.partition("=")
+    assert key in KEYS or any(name.startswith(f"{key}.") for name in KEYS)
+    # As Hydra reads numbers, where YAML wants a point before the exponent.
+    value = float(text) if re.fullmatch(r"\d+e-?\d+", text) else yaml.safe_load(text or "null")
+    if not equal or text in ("N", "PATH") or value is None:
+        return
+    base = split_optional(KEYS[key])[0]
+    assert type(value) is base or (base is float and type(value) is int)
+    assert key not in RULES or RULES[key].holds(value)  # type: ignore[arg-type]
+
+
+def test_other_keys_and_choices_exist() -> None:
+    checked = 0
+    for word in WORDS:
+        key, equal, value = word.partition("=")
+        if equal and key in GROUPS:
+            assert value in GROUPS[key], word
+        elif equal and key == "experiment":
+            assert (ROOT / f"configs/experiment/{value}.yaml").is_file(), word
+        elif equal and re.fullmatch(r"[a-z_]+", key):
+            assert key in KEYS, word
+        else:
+            continue
+        checked += 1
+    assert checked > 10
+
+
+def test_defaults_are_those_of_the_configs(place: Path) -> None:
+    assert main(["train"]) == 0
+    plain = to_plain(CONFIGS[0])
+    rows = [row for row in PROSE.split("\n") if row.startswith("| `")]
+    checked = 0
+    for row in rows:
+        keys, default = row.strip("| ").split(" | ")[:2]
+        names = re.findall(r"`(\w+)\.(\w+)`", keys)
+        values = re.fullmatch(r"[\d, ]+", default)
+        if names and values:
+            found = [plain[group][name] for group, name in names]
+            assert found == list(map(int, default.split(", "))), row
+            checked += 1
+    assert checked >= 4
+
+
+def test_the_paper_experiment_sets_what_the_table_says(place: Path) -> None:
+    assert main(["train", "experiment=paper"]) == 0
+    plain = to_plain(CONFIGS[0])
+    table = PROSE.partition("## Training as in the paper")[2].partition("\n## ")[0]
+    words = [w for code in re.findall(r"\| `([^`]+)` \|\n", table) for w in code.split()]
+    assert len(words) > 12
+    for word in words:
+        key, _, text = word.partition("=")
+        if key in GROUPS:
+            assert plain[key]["kind"] == text
+            continue
+        group, _, name = key.partition(".")
+        value = plain[group][name]
+        assert value == (text if isinstance(value, str) else float(text)), word
+
+
+# --- files, symbols, programs
+
+
+def test_named_files_exist() -> None:
+    tops = ("rnnsearch/", "configs/", "scripts/", "tests/", "data/", "./scripts/")
+    paths = {word for word in WORDS if word.startswith(tops) and "task1" not in word}
+    paths |= {word for word in WORDS if re.fullmatch(r"[A-Z]{4,}|\w+\.toml", word)} & {"LICENSE"}
+    assert len(paths) > 15
+    for path in paths:
+        parent = ROOT / path.replace("GROUP/", "model/")
+        assert parent.exists(), path
+
+
+def symbol_rows() -> list[list[str]]:
+    table = PROSE.partition("## Where the equations are")[2].partition("\n## ")[0]
+    rows = [row.strip().strip("|").split("|") for row in table.split("\n") if row.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in rows if len(row) == 4 and "what" not in row[0]]
+
+
+def test_the_symbols_are_those_of_the_model() -> None:
+    import torch
+
+    from rnnsearch.model import build_model
+
+    assert main  # the schema below is that of the commands
+    values = {
+        "kind": "rnnsearch", "hidden_size": 3, "encoder_size": None, "embedding_size": 2,
+        "maxout_size": 2, "dropout": 0.0, "bias": True, "init": "paper", "wiring": "appendix",
+        "attention": "additive", "alignment_size": None, "reset_after": False,
+    }  # fmt: skip
+    model_config = fields_of(TrainConfig)["model"]
+    config = build(model_config, values, root=TrainConfig)
+    with torch.device("meta"):
+        names = set(build_model(config, source_vocab=5, target_vocab=5).paper_symbols())
+    told = [name for row in symbol_rows() for name in re.findall(r"`(\w+)`", row[2])]
+    assert sorted(told) == sorted(names - {"b_"})
+
+
+def test_the_places_of_the_equations_exist() -> None:
+    rows = [row for row in symbol_rows() if row[3]]
+    assert len(rows) > 10
+    for row in rows:
+        path, name = re.fullmatch(r"`([^`]+)`: `(\w+)`", row[3]).groups()  # type: ignore[union-attr]
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert re.search(rf"^(class|def) {name}\b", text, re.MULTILINE), row[3]
+
+
+def test_the_number_of_parameters(place: Path) -> None:
+    import torch
+
+    from rnnsearch.model import build_model
+
+    assert main(["train", "experiment=paper", "model.bias=false"]) == 0
+    with torch.device("meta"):
+        model = build_model(CONFIGS[0].model, source_vocab=30000, target_vocab=30000)
+    count = sum(parameter.numel() for parameter in model.parameters())
+    assert f"{count:,} parameters" in " ".join(README.split())
+
+
+def test_nothing_is_left_to_fill_in() -> None:
+    assert not re.findall(r"\b(RESULT_\d+|SIGNATURE|PARAMETERS|MINUTES)\b", README)
+
+
+@pytest.mark.slow
+def test_the_python_programs_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base_run: Path, capsys: Any
+) -> None:
+    assert BASE
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    Path("runs/demo").symlink_to(base_run)
+    programs = blocks("python")
+    assert programs
+    for program in programs:
+        exec(compile(program, "README.md", "exec"), {})
+    assert "(32, 32)" in capsys.readouterr().out.replace("torch.Size([32, 32])", "(32, 32)")
