@@ -1,4 +1,4 @@
-"""The files of a run folder: whole or not there, links that never dangle, errors that name files."""
+"""The files of a run folder: whole or not there, links that hold, errors that name the file."""
 
 import json
 
@@ -95,16 +95,16 @@ def test_locate_lists_what_there_is(tmp_path):
     assert files.locate(tmp_path, "step-10").name == "step-10"
     step = tmp_path / "checkpoints" / "step-10"
     assert files.locate(tmp_path, str(step)) == step
-    with pytest.raises(UserError, match="checkpoint=best: .* which holds last, step-10"):
+    with pytest.raises(UserError, match=r"checkpoint=best: .* which holds last, step-10"):
         files.locate(tmp_path, "best")
     with pytest.raises(UserError, match="checkpoint=bset: expected best, last, averaged"):
         files.locate(tmp_path, "bset")
 
 
 def test_a_second_process_is_refused(tmp_path):
-    with files.lock(tmp_path):
-        with pytest.raises(UserError, match="another process is training"), files.lock(tmp_path):
-            pass
+    refused = pytest.raises(UserError, match="another process is training")
+    with files.lock(tmp_path), refused, files.lock(tmp_path):
+        pass
     with files.lock(tmp_path):
         pass
 
