@@ -17,9 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(autouse=True)
-def _two_threads() -> None:
-    """Start every test with the same number of threads: sums round alike on every machine."""
-    torch.set_num_threads(2)
+def _one_thread() -> None:
+    """Start every test with one thread: sums round alike everywhere, and tiny products do not
+    wait for other threads to wake up.
+    """
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

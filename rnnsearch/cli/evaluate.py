@@ -42,12 +42,15 @@ def run(config: EvaluateConfig) -> None:
             f"scores={config.scores}: one file cannot hold {len(sets)} test sets; choose one with "
             f"test_set=NAME, of {', '.join(sets)}"
         )
+    # Told now: in a run that is still training, `best` may lead elsewhere by the end.
+    step = files.locate(Path(config.run_dir), config.checkpoint).resolve().name
     translator = Translator.load(
         config.run_dir, config.checkpoint, device=config.device, decode=config.decode
     )
     results = []
     for name, pair_files in sets.items():
         result, rows = evaluate_set(translator, config, name=name, pair_files=pair_files)
+        result.record["checkpoint"] = step
         write_result(Path(config.run_dir), result)
         if config.scores is not None:
             files.write_text(Path(config.scores), rows)
@@ -84,7 +87,6 @@ def evaluate_set(
         "test_set": name,
         "source": [str(path) for path in pair_files.source],
         "target": [str(path) for path in pair_files.target],
-        "checkpoint": str(files.locate(Path(config.run_dir), config.checkpoint).resolve().name),
         "decode": asdict(config.decode),
     }
     rows = "".join(
