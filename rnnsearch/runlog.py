@@ -77,20 +77,19 @@ class RunLog:
                 kept.append(json.dumps(record))
         files.write_text(self.metrics, "".join(line + "\n" for line in kept))
 
-    def start_bar(self, *, total: float | None, unit: str, initial: float = 0) -> None:
-        """Show the training bar: how far, how fast, how long still; nothing without a terminal."""
+    def start_bar(self, share: float) -> None:
+        """Show the training bar from `share` of the budget on; nothing without a terminal."""
         self.bar = tqdm(
-            total=total, initial=initial, unit=unit, desc="training", dynamic_ncols=True,
-            disable=not sys.stderr.isatty(), file=sys.stderr, leave=False,
-            bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
-            if total is not None else None,
+            total=1.0, initial=share, desc="training", dynamic_ncols=True, leave=False,
+            disable=not sys.stderr.isatty(), file=sys.stderr,
+            bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
         )  # fmt: skip
 
-    def advance(self, position: float, postfix: Mapping[str, str]) -> None:
-        """Move the training bar to `position` with figures behind it."""
+    def advance(self, share: float, postfix: Mapping[str, str]) -> None:
+        """Move the training bar to `share` of the budget, with figures behind it."""
         if self.bar is not None and not self.bar.disable:
             self.bar.set_postfix(postfix, refresh=False)
-            self.bar.update(position - self.bar.n)
+            self.bar.update(share - self.bar.n)
 
 
 def progress_bar(total: int | None, *, description: str, unit: str) -> "tqdm[Any]":

@@ -44,6 +44,7 @@ def fit(run: Run) -> str:
     progress, trainer = run.progress, run.config.trainer
     run.saved = progress.update
     plan = _plan(run)
+    run.log.start_bar(share_done(progress, trainer, batches=len(plan)))
     try:
         while True:
             start = time.perf_counter()

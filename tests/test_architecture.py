@@ -1,6 +1,8 @@
 """What the source must look like, whatever it does."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,3 +119,18 @@ def test_the_check_sees_what_is_forbidden(code):
 @pytest.mark.parametrize("code", ["model.eval()", "yaml.safe_load(f)", "s.split('\\n')"])
 def test_the_check_passes_what_is_not(code):
     assert list(forbidden(ast.parse(code))) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("rnnsearch.cli.main", {"torch", "hydra", "datasets", "numpy"}),
+        ("rnnsearch.cli.app", {"torch", "datasets", "sacrebleu", "matplotlib"}),
+        ("rnnsearch.cli.translate", {"datasets", "sacrebleu", "matplotlib"}),
+    ],
+)
+def test_what_a_command_does_not_need_is_not_imported(module, absent):
+    """`--help` answers at once, and `translate` does not wait for what it never uses."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not absent & set(found.stdout.split())

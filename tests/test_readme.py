@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
-from cases_common import BASE
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from rnnsearch.cli.main import main
 from rnnsearch.config import KINDS, EvaluateConfig, TrainConfig, TranslateConfig
-from rnnsearch.plain import build, fields_of, known_keys, split_optional, to_plain, to_yaml
+from rnnsearch.model import build_model
+from rnnsearch.plain import fields_of, known_keys, split_optional, to_plain, to_yaml
 from rnnsearch.rules import RULES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,9 +30,7 @@ KEYS = {
     for root in (TrainConfig, EvaluateConfig, TranslateConfig)
     for key, hint in known_keys(root)
 }
-GROUPS = {
-    name: list(KINDS[base]) for name, base in fields_of(TrainConfig).items() if base in KINDS
-}
+GROUPS = {name: list(KINDS[base]) for name, base in fields_of(TrainConfig).items() if base in KINDS}
 
 
 def blocks(language: str) -> list[str]:
@@ -57,25 +56,28 @@ def named_files(override: str) -> Iterator[Path]:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in an empty folder, with commands that end once their settings have been checked."""
+def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Stand in an empty folder; return the checked settings of every command that follows.
+
+    The commands end there and do no work.
+    """
+    configs: list[Any] = []
     monkeypatch.chdir(tmp_path)
     for command in ("train", "evaluate", "translate"):
-        body = types.SimpleNamespace(run=record)
+        body = types.SimpleNamespace(run=configs.append)
         monkeypatch.setitem(sys.modules, f"rnnsearch.cli.{command}", body)
-    CONFIGS.clear()
-    return tmp_path
+    return configs
 
 
-CONFIGS: list[Any] = []
-
-
-def record(config: Any) -> None:
-    """Keep a configuration instead of doing the work; a training leaves its config.yaml."""
-    CONFIGS.append(config)
-    if isinstance(config, TrainConfig):
-        config.folder.mkdir(parents=True, exist_ok=True)
-        (config.folder / "config.yaml").write_text(to_yaml(to_plain(config)), encoding="utf-8")
+@pytest.fixture(scope="module")
+def defaults() -> TrainConfig:
+    """Return the settings of `rnnsearch train`."""
+    configs: list[TrainConfig] = []
+    with pytest.MonkeyPatch.context() as patch:
+        body = types.SimpleNamespace(run=configs.append)
+        patch.setitem(sys.modules, "rnnsearch.cli.train", body)
+        assert main(["train"]) == 0
+    return configs[0]
 
 
 def test_there_are_commands_of_all_kinds() -> None:
@@ -85,25 +87,30 @@ def test_there_are_commands_of_all_kinds() -> None:
 
 
 @pytest.mark.parametrize("line", dict.fromkeys(commands()))
-def test_a_command_is_accepted(line: str, place: Path, capsys: Any) -> None:
+def test_a_command_is_accepted(
+    line: str, seen: list[Any], defaults: TrainConfig, capsys: Any
+) -> None:
     words = shlex.split(line.replace("PATH", "corpus"), comments=True)[1:]
     for sign in ("<", ">"):
         if sign in words:
             at = words.index(sign)
             del words[at : at + 2]
-    (place / "corpus").mkdir()
+    Path("corpus").mkdir()
     for path in [path for word in words if "=" in word for path in named_files(word)]:
         path.write_bytes(b"")
     if "--config-dir" in words:
         write_own_configs()
-    if words[0] in ("evaluate", "translate"):
-        for run in ("runs/demo", "runs/multi30k", "runs/demo/model.wiring=original,seed=2"):
-            assert main(["train", f'run_dir="{run}"']) == 0
-        CONFIGS.clear()
+    for run in ("demo", "multi30k", "demo/model.wiring=original,seed=2"):
+        write_run(Path("runs", run), defaults)
     status = main(words)
     assert (status, capsys.readouterr().err) == (0, "")
-    shown = {"--help", "--cfg"} & set(words)
-    assert bool(CONFIGS) != bool(shown)
+    assert bool(seen) != bool({"--help", "--cfg"} & set(words))
+
+
+def write_run(folder: Path, config: TrainConfig) -> None:
+    """Write what of a run the other commands read before they work."""
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(to_yaml(to_plain(config)), encoding="utf-8")
 
 
 def write_own_configs() -> None:
@@ -117,11 +124,11 @@ def write_own_configs() -> None:
         Path(yaml.safe_load(block)["dir"]).mkdir(parents=True)
 
 
-def test_a_sweep_makes_the_folder_that_is_evaluated(place: Path) -> None:
+def test_a_sweep_makes_the_folder_that_is_evaluated(seen: list[Any]) -> None:
     (sweep,) = [line for line in commands() if " -m " in line]
     (evaluated,) = [line for line in commands() if 'run_dir="' in line]
     assert main(shlex.split(sweep)[1:]) == 0
-    folders = {str(config.run_dir) for config in CONFIGS}
+    folders = {str(config.run_dir) for config in seen}
     assert len(folders) == 6
     assert shlex.split(evaluated)[-1].partition("=")[2].strip('"') in folders
 
@@ -170,9 +177,8 @@ def test_other_keys_and_choices_exist() -> None:
     assert checked > 10
 
 
-def test_defaults_are_those_of_the_configs(place: Path) -> None:
-    assert main(["train"]) == 0
-    plain = to_plain(CONFIGS[0])
+def test_defaults_are_those_of_the_configs(defaults: TrainConfig) -> None:
+    plain = to_plain(defaults)
     rows = [row for row in PROSE.split("\n") if row.startswith("| `")]
     checked = 0
     for row in rows:
@@ -186,9 +192,9 @@ def test_defaults_are_those_of_the_configs(place: Path) -> None:
     assert checked >= 4
 
 
-def test_the_paper_experiment_sets_what_the_table_says(place: Path) -> None:
+def test_the_paper_experiment_sets_what_the_table_says(seen: list[Any]) -> None:
     assert main(["train", "experiment=paper"]) == 0
-    plain = to_plain(CONFIGS[0])
+    plain = to_plain(seen[0])
     table = PROSE.partition("## Training as in the paper")[2].partition("\n## ")[0]
     words = [w for code in re.findall(r"\| `([^`]+)` \|\n", table) for w in code.split()]
     assert len(words) > 12
@@ -218,26 +224,16 @@ def test_named_files_exist() -> None:
 def symbol_rows() -> list[list[str]]:
     table = PROSE.partition("## Where the equations are")[2].partition("\n## ")[0]
     rows = [row.strip().strip("|").split("|") for row in table.split("\n") if row.startswith("| ")]
-    return [[cell.strip() for cell in row] for row in rows if len(row) == 4 and "what" not in row[0]]
+    return [
+        [cell.strip() for cell in row] for row in rows if len(row) == 4 and "what" not in row[0]
+    ]
 
 
-def test_the_symbols_are_those_of_the_model() -> None:
-    import torch
-
-    from rnnsearch.model import build_model
-
-    assert main  # the schema below is that of the commands
-    values = {
-        "kind": "rnnsearch", "hidden_size": 3, "encoder_size": None, "embedding_size": 2,
-        "maxout_size": 2, "dropout": 0.0, "bias": True, "init": "paper", "wiring": "appendix",
-        "attention": "additive", "alignment_size": None, "reset_after": False,
-    }  # fmt: skip
-    model_config = fields_of(TrainConfig)["model"]
-    config = build(model_config, values, root=TrainConfig)
+def test_the_symbols_are_those_of_the_model(defaults: TrainConfig) -> None:
     with torch.device("meta"):
-        names = set(build_model(config, source_vocab=5, target_vocab=5).paper_symbols())
+        names = build_model(defaults.model, source_vocab=5, target_vocab=5).paper_symbols()
     told = [name for row in symbol_rows() for name in re.findall(r"`(\w+)`", row[2])]
-    assert sorted(told) == sorted(names - {"b_"})
+    assert sorted(told) == sorted(names)
 
 
 def test_the_places_of_the_equations_exist() -> None:
@@ -249,14 +245,10 @@ def test_the_places_of_the_equations_exist() -> None:
         assert re.search(rf"^(class|def) {name}\b", text, re.MULTILINE), row[3]
 
 
-def test_the_number_of_parameters(place: Path) -> None:
-    import torch
-
-    from rnnsearch.model import build_model
-
+def test_the_number_of_parameters(seen: list[Any]) -> None:
     assert main(["train", "experiment=paper", "model.bias=false"]) == 0
     with torch.device("meta"):
-        model = build_model(CONFIGS[0].model, source_vocab=30000, target_vocab=30000)
+        model = build_model(seen[0].model, source_vocab=30000, target_vocab=30000)
     count = sum(parameter.numel() for parameter in model.parameters())
     assert f"{count:,} parameters" in " ".join(README.split())
 
@@ -269,7 +261,6 @@ def test_nothing_is_left_to_fill_in() -> None:
 def test_the_python_programs_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base_run: Path, capsys: Any
 ) -> None:
-    assert BASE
     monkeypatch.chdir(tmp_path)
     Path("runs").mkdir()
     Path("runs/demo").symlink_to(base_run)

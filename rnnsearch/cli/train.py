@@ -46,7 +46,6 @@ def run(config: TrainConfig) -> None:
                 log.say(f"{folder}: finished at update {progress.update}: {reason}")
                 return
         training = _prepare(config, log, step=step, interrupts=interrupts)
-        log.start_bar(total=1.0, unit="run")
         reason = fit(training)
         log.say(f"finished at update {training.progress.update}: {reason}")
         _draw_curves(folder, log)
