@@ -86,7 +86,7 @@ def _invalid_yaml(error: yaml.YAMLError) -> UserError:
 
 
 def _one_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines()]
+    lines = [line.strip() for line in str(error).split("\n")]
     return "; ".join(line for line in lines if line)
 
 

@@ -44,17 +44,31 @@ def run(config: TrainConfig) -> None:
             reason = end_reason(progress, config.trainer)
             if reason is not None and progress.validated == progress.update:
                 log.say(f"{folder}: finished at update {progress.update}: {reason}")
+                _tell_best(progress, config, log)
                 return
         training = _prepare(config, log, step=step, interrupts=interrupts)
         reason = fit(training)
         log.say(f"finished at update {training.progress.update}: {reason}")
         _draw_curves(folder, log)
-        best = training.progress.best
-        if best is not None:
-            log.say(
-                f"best {config.trainer.metric} {best:.2f} at update "
-                f"{training.progress.best_update}; next: rnnsearch evaluate run_dir={folder}"
-            )
+        _tell_best(training.progress, config, log)
+
+
+def _tell_best(progress: Progress, config: TrainConfig, log: RunLog) -> None:
+    """Say what came out of a finished training, and what to do next.
+
+    Raises:
+        UserError: nothing did (status 1).
+    """
+    if progress.best is None:
+        raise UserError(
+            f"update {progress.update}: no validation had a finite loss, so no checkpoint is the "
+            f"best; lower optimizer.lr={config.optimizer.lr:g} and choose another run_dir",
+            status=1,
+        )
+    log.say(
+        f"best {config.trainer.metric} {progress.best:.2f} at update {progress.best_update}; "
+        f"next: rnnsearch evaluate run_dir={config.folder}"
+    )
 
 
 def _draw_curves(folder: Path, log: RunLog) -> None:
