@@ -118,7 +118,8 @@ class AttentionDecoder(nn.Module):
         self.readout = readout
         self.wiring = wiring
         self.dropout = nn.Dropout(dropout)
-        self.fused = True  # false: step after step, which defines the result
+        # False: step after step, which defines the result; the fast path knows one score.
+        self.fused = isinstance(score, AdditiveScore)
 
     def remember(self, encoded: Encoded, mask: Bool[Tensor, "B S"]) -> Memory:
         """Return what every later step needs of a source."""

@@ -86,7 +86,7 @@ def test_there_are_commands_of_all_kinds() -> None:
     assert kinds >= {"train", "evaluate", "translate", "--help"}
 
 
-@pytest.mark.parametrize("line", dict.fromkeys(commands()))
+@pytest.mark.parametrize("line", [line for line in commands() if " -m " not in line])
 def test_a_command_is_accepted(
     line: str, seen: list[Any], defaults: TrainConfig, capsys: Any
 ) -> None:
@@ -100,7 +100,7 @@ def test_a_command_is_accepted(
         path.write_bytes(b"")
     if "--config-dir" in words:
         write_own_configs()
-    for run in ("demo", "multi30k", "demo/model.wiring=original,seed=2"):
+    for run in ("demo", "multi30k", "wirings/model.wiring=original,seed=2"):
         write_run(Path("runs", run), defaults)
     status = main(words)
     assert (status, capsys.readouterr().err) == (0, "")
@@ -169,7 +169,7 @@ def test_other_keys_and_choices_exist() -> None:
             assert value in GROUPS[key], word
         elif equal and key == "experiment":
             assert (ROOT / f"configs/experiment/{value}.yaml").is_file(), word
-        elif equal and re.fullmatch(r"[a-z_]+", key):
+        elif re.fullmatch(r"[a-z_]+=[\w.,/-]+", word):
             assert key in KEYS, word
         else:
             continue

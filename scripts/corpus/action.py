@@ -38,6 +38,12 @@ FAR = {"past": times.LONG_AGO, "future": times.LATER, "near": times.LATER}
 LARGE = ("visit", "sell", "paint", "build", "see", "lend", "show")
 CLOCKED = ("present", "past", "future", "near", "must", "can")
 HOURS = ("six", "seven", "eight", "nine", "ten", "eleven")
+# The hours at which one gets up or goes to bed: a part of HOURS, and noon or midnight or neither.
+DAY = {
+    "get up": (0, 4, ""),
+    "wake up": (0, 4, ""),
+    "go to bed": (3, 6, times.MIDNIGHT),
+}
 
 
 @dataclass(slots=True)
@@ -63,7 +69,7 @@ def possible(verb: Verb, agreement: Agreement, tense: str, *, question: bool = F
         return False
     if tense in ("progressive", "imperfect") and "noprog" in flags:
         return False
-    if tense == "just" and verb.forms.base == "stay":
+    if (tense, verb.french.infinitive) in (("just", "rester"), ("near", "aller")):
         return False
     if tense in INTENTIONS and flags & {"now", "idle"}:
         return False
@@ -105,15 +111,26 @@ def make(draw: Draw, subject: Nominal, verb: Verb, form: Form, complement: Objec
     elif form.tense in HELPERS:
         group, lower = helper(verb, agreement, form, clitics)
     else:
-        control = draw.even(
-            [c for c in CONTROLS if "habit" in verb.flags or "routine" not in c.flags]
-        )
+        control = draw.even(_controls(verb, negated=bool(form.negation)))
         tense = draw.pick(
             [t for t in ("present", "progressive", "past") if possible(control, agreement, t)]
         )
         form = replace(form, tense=tense)
         group, lower = controlled(control, verb, agreement, form, clitics)
     return Clause(subject, group, lower + anchored(complement.phrase, group.head))
+
+
+def _controls(verb: Verb, *, negated: bool) -> list[Verb]:
+    """Return the verbs that may take this one as an infinitive.
+
+    "Does not have to" is not "ne doit pas", which forbids, and nobody "does not hope".
+    """
+    return [
+        control
+        for control in CONTROLS
+        if ("habit" in verb.flags or "routine" not in control.flags)
+        and not (negated and control.forms.base in ("have", "hope"))
+    ]
 
 
 def place(draw: Draw, verb: Verb) -> Phrase:
@@ -127,13 +144,14 @@ def place(draw: Draw, verb: Verb) -> Phrase:
 
 def time(draw: Draw, action: Action, chance: float = 0.5) -> Phrase | None:
     """Return when or how long the action happens, or None."""
-    flags, tense = action.verb.flags, action.tense
+    verb, tense = action.verb, action.tense
+    flags = verb.flags
     if action.crowded:
         return None
     if tense == "present" and "untimed" in flags:
         return None
     if "clock" in flags and tense in CLOCKED and draw.chance(0.4):
-        return clock(draw)
+        return clock(draw, verb)
     if flags & {"untimed", "stative"} or not draw.chance(chance):
         return None
     if tense == "past" and "last" in flags and not action.negated and draw.chance(0.4):
@@ -142,23 +160,24 @@ def time(draw: Draw, action: Action, chance: float = 0.5) -> Phrase | None:
         return fixed(*draw.even(rows(times.HABIT))) if "habit" in flags else None
     if tense not in TIMES:
         return None
-    far = "abroad" in flags or action.verb in MOTIONS or action.verb.english in LARGE
+    far = "abroad" in flags or verb in MOTIONS or verb.english in LARGE
     entries = rows(TIMES[tense])
     if far and tense in FAR:
         entries += rows(FAR[tense])
     return fixed(*draw.even(entries))
 
 
-def clock(draw: Draw) -> Phrase:
-    """Return a time of day: "at eight o'clock", "at half past six", "at noon"."""
-    kind = draw.weighted({"hour": 4, "half": 3, "noon": 2})
-    if kind == "noon":
-        return fixed(*draw.even(rows(times.CLOCK)))
-    hour = draw.even(HOURS)
+def clock(draw: Draw, verb: Verb) -> Phrase:
+    """Return a time of day that suits the verb: "at eight o'clock", "at half past six"."""
+    kind = draw.weighted({"hour": 4, "half": 3, "noon": 3})
+    first, last, twelve = DAY.get(verb.english, (0, len(HOURS), times.CLOCK))
+    if kind == "noon" and twelve:
+        return fixed(*draw.even(rows(twelve)))
+    hour = draw.even(HOURS[first:last])
     french = times.NUMBERS[hour]
-    if kind == "hour":
-        return fixed(f"at {hour} o'clock", f"à:0 {french}:1 heures:2")
-    return fixed(f"at half past {hour}", f"à:0 {french}:3 heures:2 et:2 demie:1")
+    if kind == "half":
+        return fixed(f"at half past {hour}", f"à:0 {french}:3 heures:2 et:2 demie:1")
+    return fixed(f"at {hour} o'clock", f"à:0 {french}:1 heures:2")
 
 
 @cache
@@ -185,8 +204,11 @@ def complement(draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense
         role = next(role for role in ROLES if role in verb.flags)
         return Object(destination(draw, role, near=tense in ("present", "progressive")))
     if tense == "present" and {"clock", "untimed"} <= verb.flags:
-        return Object(clock(draw))
-    found = objects.choose(draw, verb, subject, negated=negated, compound=compound(verb, tense))
+        return Object(clock(draw, verb))
+    asked = verb
+    if tense == "present" and "habit" in verb.flags:
+        asked = replace(verb, flags=verb.flags | {"habitual"})
+    found = objects.choose(draw, asked, subject, negated=negated, compound=compound(verb, tense))
     if verb in DITRANSITIVES:
         to = objects.recipient(draw, subject)
         if to.clitics:
@@ -223,9 +245,9 @@ def act(
 
 
 def _negation(draw: Draw, verb: Verb, tense: str, *, question: bool) -> str:
-    if "mishap" in verb.flags or verb.english == "find":
+    if question or tense == "just" or "mishap" in verb.flags or verb.english == "find":
         return ""
-    if question or tense == "just" or "generic" in verb.flags:
+    if "generic" in verb.flags:
         return "not" if verb.english == "like" and draw.chance(0.2) else ""
     never = 3 if tense in ("present", "perfect") else 0
     return draw.weighted({"": 82, "not": 15, "never": never})

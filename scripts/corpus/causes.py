@@ -70,7 +70,7 @@ def because(draw: Draw) -> Phrase:
     if kind == "weather":
         return weather_cause(draw)
     names, verbs = draw.pick(states.CAUSES if kind == "cause" else states.HINDERS)
-    who = subject(draw)
+    who = subject(draw, adjectives=0.0)
     verb, reason = BY_NAME[draw.even(verbs)], draw.even(names)
     tenses = [t for t in REASON_TENSES if possible(verb, who.agreement, t)]
     if kind == "hinder":
@@ -97,7 +97,7 @@ def explain(
 
 def appetite(draw: Draw) -> Phrase:
     """Return somebody who eats or drinks because of hunger or thirst."""
-    who = animal(draw) if draw.chance(0.2) else subject(draw)
+    who = animal(draw) if draw.chance(0.2) else subject(draw, adjectives=0.0)
     reason, action = draw.pick((("hungry", "eat"), ("thirsty", "drink")))
     verbs = [v for v in TRANSITIVES if v.english == action and who.kind in v.subjects]
     if not verbs:

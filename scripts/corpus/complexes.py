@@ -60,7 +60,7 @@ def ongoing(draw: Draw, who: Nominal) -> Clause:
 
 def habit(draw: Draw) -> Phrase:
     """Return "when it rains, ..." or "when Paul is tired, he ..."."""
-    who = subject(draw)
+    who = subject(draw, adjectives=0.0)
     if draw.chance(0.4):
         sky, names = draw.pick(WEATHER_STATES)
         names = tuple(name for name in names if states.can_be(who, name))

@@ -78,8 +78,9 @@ def _determiner(kind: str, noun: Noun, head: Word, *, plural: bool, preposed: bo
     if kind in ("no", "any", "not a"):
         word = Word(kind.removeprefix("not "))
         return Phrase([word], [token("de", word)])
-    if kind == "some":
-        return _some(le, plural=plural, preposed=preposed)
+    if kind in ("some", "unsaid some"):
+        words = [Word("some")] if kind == "some" else []
+        return _some(words, le, (words or [head])[0], plural=plural, preposed=preposed)
     if kind in QUANTITIES:
         return fixed(*QUANTITIES[kind])
     if kind in NUMBERS:
@@ -96,12 +97,11 @@ def _determiner(kind: str, noun: Noun, head: Word, *, plural: bool, preposed: bo
     return Phrase([word], [item])
 
 
-def _some(le: str, *, plural: bool, preposed: bool) -> Phrase:
+def _some(words: list[Word], le: str, sure: Word, *, plural: bool, preposed: bool) -> Phrase:
     """Return the partitive: du, de la, des; "de" before an adjective in the plural."""
-    word = Word("some")
     if plural:
-        return Phrase([word], [token("de" if preposed else "des", word)])
-    return Phrase([word], [token("de", word), token(le, word)])
+        return Phrase(words, [token("de" if preposed else "des", sure)])
+    return Phrase(words, [token("de", sure), token(le, sure)])
 
 
 def noun_phrase(
@@ -115,11 +115,11 @@ def noun_phrase(
 ) -> Nominal:
     """Return a noun phrase of the third person.
 
-    A determiner is a key of DETERMINERS, QUANTITIES or NUMBERS, "some", "bare" (an article in
-    French alone: likes cats), "no" or "any" after a negation, "not a" ("does not have a car",
-    "n'a pas de voiture"), "some after de" and "any after de" (needs some bread, besoin de pain),
-    or the possessor of "Paul's dog". `adjectives` is the chance of one before and of one after
-    the French noun; `barred` names those that make no sense here.
+    A determiner is a key of DETERMINERS, QUANTITIES or NUMBERS, "some", "unsaid some" (eats
+    bread, mange du pain), "bare" (likes cats, aime les chats), "no" or "any" after a negation,
+    "not a" (does not have a car, n'a pas de voiture), "some after de" and "any after de" (needs
+    some bread, besoin de pain), or the possessor of "Paul's dog". `adjectives` is the chance of
+    one before and of one after the French noun; `barred` names those that make no sense here.
     """
     plural = plural or noun.plural_only
     words = [Word(text) for text in (noun.english_plural if plural else noun.english).split()]

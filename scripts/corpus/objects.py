@@ -21,7 +21,7 @@ PLENTY = frozenset(
     noun.english for noun in nouns_of("fruit vegetable legume dish text flower photo gift")
 )
 FEW = ("two", "three", "four")
-CHILDREN = frozenset(noun.english for noun in nouns_of("youth children pupils"))
+CHILDREN = frozenset(noun.english for noun in nouns_of("youth children pupils son daughter"))
 NOT_FOR_CHILDREN = frozenset(nouns_of("wine beer vehicle house farm furniture"))
 MEASURES = {
     "a glass of": nouns_of("water milk orange_juice wine beer"),
@@ -105,8 +105,8 @@ def _mass(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
 
 
 def _singular(draw: Draw, verb: Verb, noun: Noun) -> str:
-    if "known" in verb.flags and noun.category not in PEOPLE:
-        return draw.weighted({"the": 2, "this": 1, "owner": 3})
+    if "known" in verb.flags:
+        return draw.weighted({"the": 2, "this": 1, "owner": 0 if noun.category in PEOPLE else 3})
     kinds = {"a": 5}
     if "want" not in verb.flags:
         kinds |= {"the": 5, "this": 1}
@@ -193,6 +193,8 @@ def described(
         kind = "the"
     if kind == "a" and negated and not verb.preposition:
         kind = "not a"
+    if kind == "some" and "habitual" in verb.flags and not verb.preposition:
+        kind = "unsaid some"
     if kind in ("some", "any") and verb.preposition == "de":
         kind += " after de"
     return noun_phrase(

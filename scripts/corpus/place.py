@@ -65,8 +65,8 @@ def beside(draw: Draw) -> Phrase:
     return fixed(english, french) + nominal.phrase
 
 
-def public_place(draw: Draw, role: str) -> Phrase:
-    """Return a place that anybody may be at, go to or come from."""
+def public_place(draw: Draw, role: str, *, rooms: bool) -> Phrase:
+    """Return a place that anybody may be at, go to or come from; `rooms` lets one go into them."""
     known = _places("goal" if role in ("goal", "back") else "there")
     barred: tuple[str, ...] = (
         "house",
@@ -79,7 +79,7 @@ def public_place(draw: Draw, role: str) -> Phrase:
     )
     if role in ("back", "there"):
         barred += ("forest", "church", "castle")
-    names = [name for name in known if role == "goal" or name not in barred]
+    names = [name for name in known if (role == "goal" and rooms) or name not in barred]
     return at(draw, draw.even(names), "goal" if role == "back" else role)
 
 
@@ -98,7 +98,7 @@ def destination(draw: Draw, role: str, *, near: bool) -> Phrase:
         stays = ("hotel", "hospital", "village", "farm", "castle")
         return abroad(draw, "there") if draw.chance(0.5) else at(draw, draw.even(stays), "there")
     if near or draw.chance(0.5):
-        return public_place(draw, role)
+        return public_place(draw, role, rooms=near)
     return abroad(draw, "goal" if role == "back" else role)
 
 

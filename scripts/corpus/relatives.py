@@ -129,10 +129,12 @@ def thing_described(draw: Draw) -> Phrase:
     return states.described_as(what, adjective, form).statement()
 
 
-def thing_used(draw: Draw) -> Phrase:
-    """Return "Marie is eating the cake that her mother prepared"."""
+def thing_used(draw: Draw, tenses: tuple[str, ...] = ()) -> Phrase:
+    """Return "Marie is eating the cake that her mother prepared"; any tense unless some given."""
     who, other = two(draw)
     verb = draw.even([v for v in TRANSITIVES if v.english in AFTER and who.kind in v.subjects])
+    if tenses and not possible(verb, who.agreement, tenses[0]):
+        return thing_used(draw, tenses)
     nouns = [n for n in objects.nouns_for(verb, who) if n.category not in (*objects.PEOPLE, "pet")]
     noun = draw.even(nouns)
     worn = verb.english == "wear" and who.agreement.many
@@ -144,9 +146,9 @@ def thing_used(draw: Draw) -> Phrase:
     barred = ("find", "wash", "look for") if verb.english == "look for" else (verb.english,)
     names = tuple(name for name in READY if name not in barred)
     if not doers(what, other, names):
-        return thing_used(draw)
+        return thing_used(draw, tenses)
     what = that_clause(draw, what, other, names)
-    tense = tense_for(draw, verb, who)
+    tense = draw.pick(tenses) if tenses else tense_for(draw, verb, who)
     while tense == "present":
         tense = tense_for(draw, verb, who)
     return make(draw, who, verb, Form(tense), Object(what.phrase)).statement()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import times
 from .action import act, clock, possible
 from .clause import animal, subject
@@ -13,6 +15,7 @@ from .verbs import DITRANSITIVES, INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
 
 PAST, FUTURE = rows(times.PAST + times.LONG_AGO), rows(times.FUTURE + times.LATER)
 WHEN = {"past": PAST, "future": FUTURE, "near": FUTURE}
+DATED = ("past", "past", "future", "near")
 TRAVELS = tuple(
     verb
     for verb in (*MOTIONS, *INTRANSITIVES)
@@ -24,7 +27,10 @@ HABITS = tuple(
     for verb in (*TRANSITIVES, *INTRANSITIVES)
     if "habit" in verb.flags and "untimed" not in verb.flags
 )
-LASTING = tuple(verb for verb in INTRANSITIVES if "last" in verb.flags)
+DAILY = ("every day", "every morning", "every evening", "in the morning", "in the evening")
+LASTING = tuple(
+    replace(verb, flags=verb.flags - {"abroad"}) for verb in INTRANSITIVES if "last" in verb.flags
+)
 
 
 def _able(draw: Draw, verbs: tuple[Verb, ...], who: Nominal, tense: str) -> Verb | None:
@@ -39,23 +45,23 @@ def _placed(draw: Draw, statement: Phrase, when: Phrase, *, front: float = 0.25)
     return comma(when) + statement if draw.chance(front) else statement + when
 
 
-def journey(draw: Draw) -> Phrase:
+def journey(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
     """Return "last summer, Paul went to Italy"."""
-    who, tense = subject(draw), draw.pick(("past", "past", "future", "near"))
+    who, tense = subject(draw), draw.pick(tenses)
     verb = _able(draw, TRAVELS, who, tense)
     if verb is None:
-        return journey(draw)
+        return journey(draw, tenses)
     statement = act(draw, who, verb=verb, tense=tense).clause.statement()
     return _placed(draw, statement, fixed(*draw.even(WHEN[tense])))
 
 
-def dated(draw: Draw) -> Phrase:
+def dated(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
     """Return what somebody did or will do on a certain day."""
-    who, tense = subject(draw), draw.pick(("past", "past", "future", "near"))
+    who, tense = subject(draw), draw.pick(tenses)
     table = {"past": times.PAST, "future": times.FUTURE, "near": times.FUTURE}[tense]
     verb = _able(draw, (*TRANSITIVES, *INTRANSITIVES, *DITRANSITIVES), who, tense)
     if verb is None or verb.flags & {"stative", "untimed"}:
-        return dated(draw)
+        return dated(draw, tenses)
     statement = act(draw, who, verb=verb, tense=tense).clause.statement()
     return _placed(draw, statement, fixed(*draw.even(rows(table))))
 
@@ -69,7 +75,7 @@ def timetable(draw: Draw) -> Phrase:
     action = act(draw, who, verb=verb, tense=tense)
     if action.crowded or (tense == "present" and "untimed" in verb.flags):
         return action.clause.statement()
-    return action.clause.statement() + clock(draw)
+    return action.clause.statement() + clock(draw, verb)
 
 
 def custom(draw: Draw) -> Phrase:
@@ -83,7 +89,10 @@ def custom(draw: Draw) -> Phrase:
     statement = action.clause.statement()
     if action.crowded:
         return statement
-    return _placed(draw, statement, fixed(*draw.even(rows(times.HABIT))))
+    # Weeks and week-days are for people.
+    beast = who.owner == "its"
+    known = [cells for cells in rows(times.HABIT) if not beast or cells[0] in DAILY]
+    return _placed(draw, statement, fixed(*draw.even(known)))
 
 
 def wish(draw: Draw) -> Phrase:

@@ -36,6 +36,7 @@ take | hide | photo key
 break | repair | lamp watch chair clock
 buy | lose | hat scarf gloves
 """
+AFTER_EACH_OTHER = ("past", "past", "future", "near")
 NOT_JOINED = ("noprog", "stative", "mishap")
 
 
@@ -64,24 +65,23 @@ def follow_up(draw: Draw, who: Nominal, verb: Verb, tense: str, found: Object) -
     return make(draw, silent, verb, Form(tense), found).continued()
 
 
-def same_object(draw: Draw) -> Phrase:
+def same_object(draw: Draw, tenses: tuple[str, ...] = AFTER_EACH_OTHER) -> Phrase:
     """Return "Paul bought the apples and ate them"."""
     who = subject(draw)
     first_name, second_name, nouns = draw.pick(rows(SEQUENCES))
     noun = draw.even(nouns_of(nouns))
     firsts, seconds = _named(first_name, noun, who), _named(second_name, noun, who)
     if not firsts or not seconds:
-        return same_object(draw)
+        return same_object(draw, tenses)
     first, second = firsts[0], seconds[0]
-    lost = "mishap" in first.flags | second.flags
-    tenses = [
+    fitting = [
         tense
-        for tense in (("past",) if lost else ("past", "past", "future", "near"))
+        for tense in tenses
         if possible(first, who.agreement, tense) and possible(second, who.agreement, tense)
     ]
-    if not tenses:
-        return same_object(draw)
-    tense = draw.pick(tenses)
+    if not fitting:
+        return same_object(draw, tenses)
+    tense = draw.pick(fitting)
     new = first.english in ("buy", "choose", "prepare", "write")
     source = replace(first, flags=first.flags | {"want"}) if new else first
     what = objects.described(draw, source, noun, subject=who, plain=True)
@@ -114,18 +114,18 @@ def lost(draw: Draw) -> Phrase:
     return comma(opening) + fixed("but", "mais") + closing
 
 
-def same_subject(draw: Draw) -> Phrase:
+def same_subject(draw: Draw, tenses: tuple[str, ...] = AFTER_EACH_OTHER) -> Phrase:
     """Return one subject that does two things."""
     who = subject(draw)
-    tense = draw.pick(("past", "past", "future", "near"))
+    tense = draw.pick(tenses)
     first, second = (_verb(draw, who, tense, habits=True) for _ in range(2))
     if first.forms.base == second.forms.base or bool(first.objects) > bool(second.objects):
-        return same_subject(draw)
+        return same_subject(draw, tenses)
     placeless = replace(first, where=(), flags=first.flags - {"abroad"})
     one = complement(draw, placeless, who, negated=False, tense=tense)
     other = complement(draw, second, who, negated=False, tense=tense)
     if one.clitics or other.clitics:
-        return same_subject(draw)
+        return same_subject(draw, tenses)
     opening = make(draw, who, first, Form(tense), one).statement()
     return opening + fixed("and", "et") + follow_up(draw, who, second, tense, other)
 

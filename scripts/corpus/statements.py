@@ -37,6 +37,7 @@ SPOT_ROWS = tuple(
 )
 FIXED_PLACES = ("building", "room", "outdoors", "transport", "wild")
 LISTS = ("buy", "see", "eat", "sell", "prepare", "choose", "have", "need", "want", "find")
+LISTED = ("present", "past", "near", "must", "future")
 NOT_LISTED = (*objects.PEOPLE, "building", "outdoors", "room", "transport")
 
 
@@ -94,7 +95,7 @@ def description(draw: Draw) -> Phrase:
 
 def state(draw: Draw) -> Phrase:
     """Return "the boy is hungry", "he is ten years old" or a profession."""
-    kind = draw.weighted({"state": 4, "age": 3, "profession": 7})
+    kind = draw.weighted({"state": 4, "age": 4, "profession": 7})
     form = states.be_form(draw, states.BE_TENSES)
     if kind == "state":
         animals = draw.chance(0.15)
@@ -105,6 +106,8 @@ def state(draw: Draw) -> Phrase:
             form = Form("present", negation=form.negation)
         return states.state(who, state_name, form).statement()
     who = draw.pick((person, lambda d: pronoun(d.pick(("he", "she", "I")))))(draw)
+    if who.agreement.plural:
+        who = name(draw)
     if kind == "age":
         return states.age(draw, who).statement()
     if who.agreement.gender is None:
@@ -184,14 +187,14 @@ def there_is(what: Nominal, tense: str, where: Phrase, *, negated: bool, questio
     return Phrase([there, verb, *be], opening) + what.phrase + where
 
 
-def shopping_list(draw: Draw) -> Phrase:
+def shopping_list(draw: Draw, tenses: tuple[str, ...] = LISTED) -> Phrase:
     """Return an action with two or three objects: "a cake, two pears and some bread"."""
     who = subject(draw)
     verb = draw.even([v for v in TRANSITIVES if v.english in LISTS and who.kind in v.subjects])
-    if not possible(verb, who.agreement, "past"):
-        return shopping_list(draw)
-    wanted = ("present", "past") if "stative" in verb.flags else ("past", "near", "must", "future")
-    tense = draw.pick([tense for tense in wanted if possible(verb, who.agreement, tense)])
+    wanted = [tense for tense in tenses if possible(verb, who.agreement, tense)]
+    if not wanted:
+        return shopping_list(draw, tenses)
+    tense = draw.pick(wanted)
     kinds = [noun for noun in objects.nouns_for(verb, who) if noun.category not in NOT_LISTED]
     category = draw.pick(kinds).category
     if category in FOOD:

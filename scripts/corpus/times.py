@@ -71,9 +71,12 @@ NOW = """
 now | maintenant
 at the moment | en:0 ce:1 moment:2
 """
-CLOCK = """
-at noon | à:0 midi:1
+MIDNIGHT = """
 at midnight | à:0 minuit:1
+"""
+CLOCK = f"""
+at noon | à:0 midi:1
+{MIDNIGHT}
 """
 
 # Between the subject and the verb in English, after the verb in French.

@@ -60,7 +60,7 @@ wash | laver | person | car lorry garment tableware dog window fruit | garden ki
 clean | nettoyer | person | room house shoes boots car table -garden | | habit
 break broke broken | casser | person | cup plate glass lamp watch window chair clock armchair | kitchen bedroom | noprog mishap one
 repair | réparer | person | vehicle device furniture door window | |
-drive drove driven | conduire | adult kin | car lorry bus | | abroad one
+drive drove driven | conduire | adult kin -son -daughter | car lorry bus | | abroad one
 paint | peindre | person | house door bridge boat church table | |
 help | aider | person | person | town home | habit
 know knew known | connaître | person | adult youth worker group restaurant village museum | | stative
@@ -86,7 +86,7 @@ want | vouloir | person | food drink pet garment book newspaper novel vehicle ph
 need | avoir besoin | person | de+ car bicycle garment pair device furniture item bag | | want stative
 have had had | avoir | person | pet vehicle house device instrument garden farm umbrella | | want stative
 feed fed fed | nourrir | person | pet livestock | farm garden | habit
-build built built | construire | adult kin | house boat table wardrobe | |
+build built built | construire | adult kin -son -daughter | house boat table wardrobe | |
 leave left left leaving | quitter | person | house hotel hospital museum village office kitchen | |
 enter entered entered entering | entrer | person | dans+ house church hotel kitchen office castle | |
 play | jouer | person | de+ instrument | house garden theatre church | the habit
@@ -106,13 +106,13 @@ swim swam swum swimming | nager | dog duck | | habit last
 run ran run running | courir | person dog horse rabbit | walk | habit
 walk | marcher | person | walk | habit last
 laugh | rire | person | | habit
-cry | pleurer | person | bedroom street | last
+cry | pleurer | person | bedroom street | last idle
 smile | sourire | person | | habit
 sing sang sung | chanter | person bird | walk theatre church bathroom | habit
 dance | danser | person | walk theatre kitchen | habit last
 cook | cuisiner | person | kitchen restaurant | habit
 arrive | arriver | person transport | | clock untimed habit
-leave left left leaving | partir | person transport | | clock habit
+leave left left leaving | partir | person transport | | clock habit untimed
 come came come / back | revenir | person pet | | clock habit
 go went gone / out | sortir | person cat dog | | clock habit
 fall fell fallen | tomber | person | walk | noprog mishap
