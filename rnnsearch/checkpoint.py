@@ -276,6 +276,7 @@ def locate(run_dir: Path, checkpoint: str) -> Path:
         found = sorted(p.name for p in folder.glob("[!.]*")) if folder.is_dir() else []
         raise UserError(
             f"checkpoint={checkpoint}: not in {folder}, which holds {', '.join(found) or 'nothing'}"
+            f"{'; give checkpoint=last' if (folder / 'last').is_dir() else ''}"
         )
     path = Path(checkpoint)
     if (path / MODEL).is_file():

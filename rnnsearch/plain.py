@@ -185,7 +185,12 @@ def load_run_config(run_dir: Path) -> TrainConfig:
     """
     path = run_dir / "config.yaml"
     if not run_dir.is_dir():
-        raise UserError(f"run_dir={run_dir}: there is no such folder")
+        what = (
+            "is a file, expected the folder of a run"
+            if run_dir.exists()
+            else "there is no such folder"
+        )
+        raise UserError(f"run_dir={run_dir}: {what}")
     if not path.is_file():
         raise UserError(f"run_dir={run_dir}: this folder holds no run, it has no config.yaml")
     try:

@@ -11,6 +11,10 @@ import sys
 from rnnsearch import __version__
 from rnnsearch.errors import Interrupted, UserError, nearest
 
+_REMEDY = (
+    "lower trainer.batch_sentences, trainer.batch_tokens or decode.batch_sentences, raise "
+    "trainer.accumulate, or make the model smaller (model.hidden_size, tokenizer.vocab_size)"
+)
 COMMANDS = ("train", "evaluate", "translate")
 
 HELP = """\
@@ -54,6 +58,12 @@ def main(argv: list[str] | None = None) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and not re.search(
+            "allocate memory|out of memory", str(error)
+        ):
+            raise
+        return _tell(f"out of memory: {_REMEDY}", 1)
     except OSError as error:
         if error.strerror is None:
             raise

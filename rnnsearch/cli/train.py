@@ -1,12 +1,14 @@
 """`rnnsearch train`: from a configuration to a run folder, or on from where it stopped."""
 
 import os
+import re
 from pathlib import Path
 
 import datasets
 import torch
 
 from rnnsearch import checkpoint as files
+from rnnsearch.cli.options import quoted_twice
 from rnnsearch.cli.sources import training_files
 from rnnsearch.config import TrainConfig
 from rnnsearch.corpus import PairFiles, encode_pairs, nonblank, read_pairs
@@ -67,8 +69,14 @@ def _tell_best(progress: Progress, config: TrainConfig, log: RunLog) -> None:
         )
     log.say(
         f"best {config.trainer.metric} {progress.best:.2f} at update {progress.best_update}; "
-        f"next: rnnsearch evaluate run_dir={config.folder}"
+        f"next: rnnsearch evaluate {_typed(config.folder)}"
     )
+
+
+def _typed(folder: Path) -> str:
+    """Return the override for a run folder as one types it; swept runs have `=` in their names."""
+    plain = re.fullmatch(r"[\w./-]+", str(folder), re.ASCII)
+    return f"run_dir={folder}" if plain else quoted_twice("run_dir", str(folder))
 
 
 def _draw_curves(folder: Path, log: RunLog) -> None:
@@ -96,6 +104,13 @@ def _start(config: TrainConfig, log: RunLog) -> Path | None:
     if config.resume == "never" and holds_run:
         raise UserError(
             f"resume=never: {folder} holds a run; choose another run_dir, or resume=auto to go on"
+        )
+    last = folder / "checkpoints" / "last"
+    if not files.steps(folder) and last.is_symlink():
+        raise UserError(
+            f"{last}: leads to {last.readlink()}, which is missing; copy the run folder again, or "
+            "choose another run_dir to start anew",
+            status=1,
         )
     if not files.steps(folder):
         if config.resume == "must":

@@ -54,6 +54,8 @@ def run(config: TranslateConfig) -> None:
 def _windows(name: str, size: int) -> Iterator[list[str]]:
     """Yield the input some lines at a time: of a stream what is waiting, of a file `size`."""
     if name == STANDARD:
+        if sys.stdin is None:
+            raise UserError("input=-: standard input is closed; give input=FILE")
         yield from waiting_lines(sys.stdin.buffer, "standard input", limit=size)
         return
     lines = read_lines(Path(name))
@@ -70,7 +72,12 @@ def _check_input(name: str) -> None:
 
 
 def _check_output(config: TranslateConfig) -> None:
-    """Refuse an output that would destroy the input."""
+    """Refuse an output that would destroy the input or has no place, before any work."""
+    if config.plots is not None and Path(config.plots).exists() and not Path(config.plots).is_dir():
+        raise UserError(f"plots={config.plots}: is a file; name a folder for the pictures")
+    folder = Path(config.output).parent
+    if config.output != STANDARD and not folder.is_dir():
+        raise UserError(f"output={config.output}: there is no folder {folder}; make it first")
     if STANDARD in (config.input, config.output):
         return
     source, target = Path(config.input), Path(config.output)
