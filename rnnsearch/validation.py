@@ -126,7 +126,7 @@ def _check_train(config: TrainConfig) -> None:
 
 
 def _leads_elsewhere(name: str) -> bool:
-    return len(Path(name).parts) != 1 or name in ("..", "/") or "/" in name
+    return Path(name).is_absolute() or ".." in Path(name).parts
 
 
 def _check_folder(data: DataConfig, *, needed: bool) -> None:
@@ -159,7 +159,9 @@ def _check_trainer(trainer: TrainerConfig) -> None:
 
 def _check_evaluate(config: EvaluateConfig) -> None:
     data = config.data
-    if config.test_set is not None and _leads_elsewhere(config.test_set):
+    if config.test_set is not None and (
+        _leads_elsewhere(config.test_set) or len(Path(config.test_set).parts) != 1
+    ):
         message = f"test_set={config.test_set}: expected a plain name"
         raise UserError(f"{message}; it names a folder in the run's evaluations/")
     _check_pair("data.test", data.test, needed=False)

@@ -20,6 +20,7 @@ from rnnsearch.config import (
     EvaluateConfig,
     PlateauConfig,
     RnnsearchConfig,
+    SchedulerConfig,
     SgdConfig,
     SplitConfig,
     TrainConfig,
@@ -448,7 +449,7 @@ def test_a_device_beyond_the_last_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     [
         ("trainer.max_updates", 60, "trainer.max_updates: null -> 60"),
         ("trainer.patience", 3, "trainer.patience: null -> 3"),
-        ("optimizer.lr", 0.005, "optimizer.lr: 0.001 -> 0.005"),
+        ("optimizer.lr", 0.005, "optimizer.lr: 0.004 -> 0.005"),
         ("decode.beam_size", 1, "decode.beam_size: 5 -> 1"),
         ("device", "cpu", "device: auto -> cpu"),
         ("decode.ban_unk", True, "decode.ban_unk: null -> true"),
@@ -463,6 +464,7 @@ def test_a_change_that_resume_takes_over_is_told(
 
 
 def test_another_schedule_is_taken_over(config: TrainConfig) -> None:
+    config.scheduler = SchedulerConfig("constant", 0)
     before = to_plain(config)
     config.scheduler = PlateauConfig("plateau", 0, 0.5, 2)
     assert compare_for_resume(before, to_plain(config)) == [

@@ -15,7 +15,8 @@ def test_names_stay_in_their_folder(base_run, tmp_path, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
     refuse("evaluate", f"run_dir={base_run}", *TEST, f"test_set={name}",
            words=("test_set", "plain name"), status=(2,))  # fmt: skip
-    refuse("train", *TINY, f"name={name}", words=("name", "plain name"), status=(2,))
+    if name != "a/b":  # runs/a/b is a place of its own
+        refuse("train", *TINY, f"name={name}", words=("name", "plain name"), status=(2,))
     assert list(tmp_path.iterdir()) == []
 
 
