@@ -237,7 +237,8 @@ def search(
 
     Start and padding are never chosen, nor the unknown under `ban_unk`; nothing is renormalised.
     A sentence ends when no open hypothesis can beat the `n_best` finished ones, or at its longest
-    length; only if nothing has finished there, the best unfinished hypothesis is returned.
+    length; only if nothing has finished there, or nothing but an empty translation with a lower
+    score, the best unfinished hypothesis is returned.
 
     Args:
         models: one model, or an ensemble with one target vocabulary, in evaluation mode.
@@ -262,6 +263,9 @@ def search(
     nothing = _End(0, 0, -math.inf, -math.inf, False)
     results = []
     for sentence, finished in enumerate(ends):
-        ranked = sorted(finished, key=lambda end: -end.score) or [spare.get(sentence, nothing)]
+        ranked = sorted(finished, key=lambda end: -end.score)
+        cut = spare.get(sentence, nothing)
+        if all(end.step == 1 and end.score < cut.score for end in finished):
+            ranked.insert(0, cut)
         results.append([beams.trace(sentence, end) for end in ranked[:n_best]])
     return results

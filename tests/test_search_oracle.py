@@ -218,7 +218,11 @@ def shrinking_beam(
         finished += [end for end in chosen if end.finished]
         open_ends = [end for end in chosen if not end.finished]
     finished.sort(key=lambda end: -end.log_probability / (len(end.ids) + 1) ** alpha)
-    return finished or spare[:1]
+    # An empty translation alone does not keep a better one from being returned unfinished.
+    cut = spare[0].log_probability / max(len(spare[0].ids), 1) ** alpha
+    if all(not end.ids and end.log_probability < cut for end in finished):
+        finished.insert(0, spare[0])
+    return finished
 
 
 @pytest.mark.parametrize("eos", [0.0, 1.0, 2.0])
