@@ -1,5 +1,6 @@
 """Saving a training and bringing it back, bit for bit."""
 
+import contextlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import torch
 
 from rnnsearch import checkpoint as files
+from rnnsearch.config import TrainerConfig
 from rnnsearch.errors import UserError
 from rnnsearch.progress import Progress
 from rnnsearch.run import Run
@@ -38,9 +40,18 @@ def save(run: Run) -> None:
     recent = progress.recent if trainer.average else []
     ranked = [update for _, update in progress.ranking]
     files.prune(run.run_dir, {*recent, *ranked, *files.steps(run.run_dir)[-trainer.keep_last :]})
-    if trainer.average and progress.validated == progress.update:
-        present = [update for update in recent if update in files.steps(run.run_dir)]
-        files.save_average(run.run_dir, present)
+    average(run.run_dir, progress, trainer)
+
+
+def average(run_dir: Path, progress: Progress, trainer: TrainerConfig) -> None:
+    """Bring `averaged` up to the last validations; a kill may have come before it was written."""
+    if not trainer.average or progress.validated != progress.update:
+        return
+    present = [update for update in progress.recent if update in files.steps(run_dir)]
+    with contextlib.suppress(UserError):
+        if files.load_state(run_dir / "checkpoints" / "averaged").get("averaged") == present:
+            return
+    files.save_average(run_dir, present)
 
 
 def fingerprints(run: Run) -> dict[str, str]:

@@ -53,12 +53,17 @@ def test_what_other_readers_take_for_a_line_end_stays_inside_its_line(
     mark: str, one_run: Path, tmp_path: Path
 ) -> None:
     lines = [f"The cat sees{mark} a dog.", "A dog has some water.", f"{mark}The cat"]
-    assert len(translate(one_run, lines, tmp_path)) == 3
-    result = in_process if mark == "\x0b" else None  # one of them through a pipe as well
-    if result is not None:
-        text = "".join(line + "\n" for line in lines).encode()
-        piped = result("translate", f"run_dir={one_run}", "decode.beam_size=1", stdin=text)
-        assert piped.out.split("\n") == [*lines_of(tmp_path / "lines.out"), ""]
+    found = translate(one_run, lines, tmp_path)
+    assert len(found) == 3
+    assert found[1] == translate(one_run, lines[1:2], tmp_path)[0]
+
+
+@pytest.mark.slow
+def test_a_stream_splits_lines_as_a_file_does(one_run: Path, tmp_path: Path) -> None:
+    lines = [f"The cat{mark}sees a dog." for mark in "\x0b\x0c\x85\u2028\r"]
+    stream = "".join(line + "\n" for line in lines).encode()
+    result = in_process("translate", f"run_dir={one_run}", "decode.beam_size=1", stdin=stream)
+    assert result.out.split("\n") == [*translate(one_run, lines, tmp_path), ""]
 
 
 def test_the_last_line_may_lack_its_end_and_others_may_end_with_cr(
@@ -197,7 +202,8 @@ def test_s2_text_that_looks_like_a_mark_is_text(base_run: Path, tmp_path: Path) 
     lines = lines_of(IN / "special.src")
     pictures = tmp_path / "p"
     assert len(translate(base_run, lines, tmp_path, f"plots={pictures}")) == 12
-    found = Translator.load(base_run).translate(lines)
+    translator = Translator.load(base_run)
+    found = translator.translate(lines)
     assert len(found) == 12
     drawn = {f"{i}.png" for i, translation in enumerate(found, 1) if translation.target_pieces}
     assert {path.name for path in pictures.iterdir()} == drawn
@@ -209,13 +215,9 @@ def test_s2_text_that_looks_like_a_mark_is_text(base_run: Path, tmp_path: Path) 
     assert text.endswith("sees a dog.")
     assert row.alignment is not None
     assert row.alignment.shape == (len(row.target_pieces), len(row.source_pieces))
-    after = len(row.source_pieces) - 1 - len(base_pieces(base_run, "sees a dog."))
+    after = len(row.source_pieces) - 1 - len(translator.source_tokenizer.encode("sees a dog."))
     assert (row.alignment[:, after:-1].sum(1) > 0).all()
     np.testing.assert_allclose(row.alignment.sum(1), 1, atol=1e-5)
-
-
-def base_pieces(run_dir: Path, text: str) -> list[int]:
-    return Translator.load(run_dir).source_tokenizer.encode(text)
 
 
 def test_s2_marks_in_the_training_text_are_text(tmp_path: Path) -> None:

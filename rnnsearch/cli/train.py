@@ -21,7 +21,7 @@ from rnnsearch.products import operands_for
 from rnnsearch.progress import Progress, end_reason
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
-from rnnsearch.saving import fingerprints, restore
+from rnnsearch.saving import average, fingerprints, restore
 from rnnsearch.text import Tokenizers, train_tokenizers
 from rnnsearch.training import fit
 from rnnsearch.translator import Translator, load_weights, search_options
@@ -45,6 +45,7 @@ def run(config: TrainConfig) -> None:
             progress = Progress.from_plain(files.load_state(step))
             reason = end_reason(progress, config.trainer)
             if reason is not None and progress.validated == progress.update:
+                average(folder, progress, config.trainer)
                 log.say(f"{folder}: finished at update {progress.update}: {reason}")
                 _tell_best(progress, config, log)
                 return
