@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from rnnsearch import checkpoint as files
 from rnnsearch.cli.main import main
 
 IN = Path(__file__).resolve().parent / "cases"
@@ -53,6 +54,7 @@ QUICK = (
     *("trainer.max_updates=14", "trainer.valid_every=4", "trainer.save_every=2"),
     "trainer.log_every=1",
 )
+STRAIGHT = [4, 8, 12, 14]  # where QUICK validates: every 4 updates, and at its end
 MARKS = re.compile("</?s>|<unk>|<pad>|\u2581|\u2047")
 
 
@@ -195,3 +197,32 @@ def sacrebleu(reference: Path, hypotheses: Path) -> str:
     words = [sys.executable, "-m", "sacrebleu", str(reference), "-i", str(hypotheses)]
     done = subprocess.run([*words, "-b", "-w", "2"], capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+def check_equal(resumed: Path, straight: Path) -> None:
+    """Hold that a run that was stopped equals the one that never was."""
+    assert same_weights(resumed, straight)
+    a, b = losses(resumed), losses(straight)
+    assert {key: a[key] for key in a.keys() & b.keys()} == {
+        key: b[key] for key in a.keys() & b.keys()
+    }
+    assert len(validations(resumed)) == len(set(validations(resumed)))
+    assert set(validations(straight)) <= set(validations(resumed))
+    one, other = state(resumed), state(straight)
+    for changing in ("elapsed_seconds", "meter", "recent"):  # `recent` is trainer.average's
+        one.pop(changing), other.pop(changing)
+    if validations(resumed) == validations(straight):
+        assert one == other
+    names = {path.name for path in (resumed / "checkpoints").iterdir()}
+    assert {n for n in names if not files.STEP.fullmatch(n)} <= {"last", "best", "averaged"}
+    assert (resumed / "checkpoints" / "last" / "model.safetensors").is_file()
+    assert (resumed / "checkpoints" / "best" / "model.safetensors").is_file()
+
+
+def check_links(run: Path) -> None:
+    """Hold that `last` and `best` lead to whole checkpoints, once there are any."""
+    for name in ("last", "best"):
+        link = run / "checkpoints" / name
+        if link.is_symlink():
+            assert load_file(link / "model.safetensors")
+            assert state(run, name)["format"] == files.FORMAT

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from cases_common import TINY, succeed
+from cases_common import QUICK, TINY, succeed
 
 # Prepared data go where they are removed afterwards, also those of commands in processes of their
 # own. `datasets` reads the variable when it is first imported, which is in a test.
@@ -49,4 +49,12 @@ def one_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run of one update, which has hardly learned anything."""
     folder = tmp_path_factory.mktemp("runs") / "one"
     succeed("train", *TINY, "trainer.max_updates=1", f"run_dir={folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def quick_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the run of QUICK that was never stopped."""
+    folder = tmp_path_factory.mktemp("runs") / "quick"
+    succeed("train", *QUICK, f"run_dir={folder}")
     return folder
