@@ -36,20 +36,26 @@ class RnnsearchConfig(ModelConfig):
 
 @dataclass
 class SplitConfig:
-    """One split of aligned files; a list stands for the files one after the other."""
+    """One split: two aligned files, a table, or a part of a set; a list is read in its order."""
 
     source: Any  # path, list of paths or null
     target: Any
+    table: Any  # .tsv, .jsonl, .parquet: path, list of paths or null
+    split: str | None  # of data=hub, such as train[:1000]
 
 
 @dataclass
 class DataConfig:
     """Where sentence pairs come from, and which of them train the model."""
 
-    kind: str  # demo, files, folder
+    kind: str  # demo, files, folder, hub
     dir: str | None  # folder: the folder
+    path: str | None  # hub: OWNER/NAME on the hub, or a folder that holds a set
+    name: str | None  # hub: the configuration of the set
+    streaming: bool  # hub: read rows as they come and keep no copy of the set's files
     source_lang: str
     target_lang: str
+    columns: Any  # of tables and sets: [source, target], names or numbers from 1; null: by language
     max_length: int | None  # pieces of a side, the end mark not counted
     max_ratio: float | None  # longer side over shorter side, in pieces
     train: SplitConfig
@@ -59,11 +65,18 @@ class DataConfig:
 
 @dataclass
 class TokenizerConfig:
-    """The two SentencePiece tokenizers, or one for both sides."""
+    """The two tokenizers, or one vocabulary for both sides; also the whole of ``word``."""
 
-    kind: str  # unigram, bpe
-    vocab_size: int  # pieces of a side, the four marks included
+    kind: str  # unigram, bpe, word
+    vocab_size: int  # pieces or words of a side, the four marks included
     joint: bool
+    path: str | None  # a run folder whose tokenizers are used again
+
+
+@dataclass
+class SubwordConfig(TokenizerConfig):
+    """SentencePiece."""
+
     byte_fallback: bool
 
 
@@ -182,6 +195,7 @@ class TrainConfig:
     seed: int
     device: str  # auto, cpu, cuda, cuda:N
     resume: str  # auto, never, must
+    start_from: str | None  # a run folder whose weights and tokenizers start this run
     model: ModelConfig
     data: DataConfig
     tokenizer: TokenizerConfig
@@ -202,10 +216,15 @@ class TrainConfig:
 class EvaluateConfig:
     """``rnnsearch evaluate``; `data` and `decode` start from what the run was trained with."""
 
-    run_dir: str
-    checkpoint: str  # best, last, averaged, step-N, a path
+    run_dir: Any  # a path; a list of two or more compares runs
+    checkpoint: Any  # best, last, averaged, step-N, a path; a list is an ensemble
     device: str
     test_set: str | None
+    references: Any  # further reference files: a path, a list of paths or null
+    bootstrap: int  # resamples behind an interval; 0: no intervals
+    tokenize: str  # of sacreBLEU
+    lowercase: bool
+    replace_unk: Any  # false, true, or the path of a dictionary
     scores: str | None  # path
     data: DataConfig
     decode: DecodeConfig
@@ -216,12 +235,15 @@ class TranslateConfig:
     """``rnnsearch translate``; `decode` starts from what the run was trained with."""
 
     run_dir: str
-    checkpoint: str
+    checkpoint: Any  # best, last, averaged, step-N, a path; a list is an ensemble
     device: str
     input: str  # path, or - for the standard stream
     output: str
     n_best: int
+    alignments: str | None  # path
+    alignment_format: str  # pharaoh, json
     plots: str | None  # folder
+    replace_unk: Any  # false, true, or the path of a dictionary
     decode: DecodeConfig
 
 
@@ -230,8 +252,8 @@ Command = TrainConfig | EvaluateConfig | TranslateConfig
 # A group's base class, and the class of each choice. A new choice is a class here and a YAML file.
 KINDS: dict[type, dict[str, type]] = {
     ModelConfig: {"rnnsearch": RnnsearchConfig},
-    DataConfig: {"demo": DataConfig, "files": DataConfig, "folder": DataConfig},
-    TokenizerConfig: {"unigram": TokenizerConfig, "bpe": TokenizerConfig},
+    DataConfig: {kind: DataConfig for kind in ("demo", "files", "folder", "hub")},
+    TokenizerConfig: {"unigram": SubwordConfig, "bpe": SubwordConfig, "word": TokenizerConfig},
     OptimizerConfig: {
         "adam": AdamConfig,
         "adamw": AdamWConfig,
@@ -248,13 +270,17 @@ KINDS: dict[type, dict[str, type]] = {
 
 
 def data_folder(data: DataConfig) -> Path | None:
-    """Return the folder of data=folder or of data=demo (in the package); None for data=files."""
+    """Return the folder of data=folder or of data=demo (in the package); None for the others."""
     if data.kind == "demo":
         return Path(str(importlib.resources.files("rnnsearch.demo")))
     return None if data.dir is None else Path(data.dir)
 
 
 def paths_of(value: Any) -> tuple[Path, ...]:
-    """Return the files that a `source` or `target` names: a path, a list of paths or null."""
-    paths = value if isinstance(value, list) else [] if value is None else [value]
-    return tuple(Path(path) for path in paths)
+    """Return the files that a key names: a path, a list of paths or null."""
+    return tuple(Path(path) for path in listed(value))
+
+
+def listed(value: Any) -> list[Any]:
+    """Return the values of a key that takes one, a list or null."""
+    return value if isinstance(value, list) else [] if value is None else [value]

@@ -14,7 +14,7 @@ import yaml
 from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.errors import UserError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MISSING = "???"  # how YAML marks a key that has no value yet
 
 T = TypeVar("T")
@@ -168,13 +168,36 @@ def from_plain(plain: Any, *, name: str) -> TrainConfig:
         raise UserError(f"{name}: not a run's configuration, it has no key 'schema'", status=1)
     values = dict(plain)
     version = values.pop("schema")
-    if version != SCHEMA_VERSION:
+    if version == 1:
+        values = _from_schema_1(values)
+    elif version != SCHEMA_VERSION:
         message = f"{name}: schema {version}, but this program reads schema {SCHEMA_VERSION}"
         raise UserError(f"{message}; use the version of rnnsearch that trained it", status=1)
     try:
         return build(TrainConfig, _map_text(values, system_path), root=TrainConfig)
     except UserError as error:
         raise UserError(f"{name}: {error}", status=1) from None
+
+
+def _from_schema_1(values: dict[str, Any]) -> dict[str, Any]:
+    """Add the keys that came with schema 2, at the values that mean what there was before."""
+    splits = {"table": None, "split": None}
+    hub = {"path": None, "name": None, "streaming": False, "columns": None}
+    later: dict[str, Any] = {
+        "start_from": None,
+        "tokenizer": {"path": None},
+        "data": {**hub, "train": splits, "valid": splits, "test": splits},
+    }
+    return _over(later, values)
+
+
+def _over(later: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Return nested `values` with what `later` has and they have not."""
+    merged = {**later, **values}
+    for key, inner in later.items():
+        if isinstance(inner, dict) and isinstance(values.get(key, {}), dict):
+            merged[key] = _over(inner, values.get(key, {}))
+    return merged
 
 
 def load_run_config(run_dir: Path) -> TrainConfig:

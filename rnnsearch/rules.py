@@ -49,6 +49,8 @@ RULES: dict[str, Range | Choice] = {
     "seed": Range(0, 2**32 - 1),
     "resume": Choice(("auto", "never", "must")),
     "n_best": COUNT,
+    "alignment_format": Choice(("pharaoh", "json")),
+    "bootstrap": NOT_NEGATIVE,
     "model.hidden_size": COUNT,
     "model.encoder_size": COUNT,
     "model.embedding_size": COUNT,

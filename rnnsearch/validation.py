@@ -16,6 +16,7 @@ from rnnsearch.config import (
     TrainConfig,
     TrainerConfig,
     TranslateConfig,
+    listed,
 )
 from rnnsearch.errors import UserError, nearest
 from rnnsearch.plain import expected, fields_of, split_optional
@@ -29,6 +30,7 @@ _FREE = ("schema", "run_dir", "name", "resume", "data.test.")
 # The position in an epoch counts batches, and the best score so far is one of this metric.
 _FIXED = (
     "seed",
+    "start_from",
     "model.",
     "tokenizer.",
     "data.",
@@ -70,7 +72,7 @@ def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
 
 def _check_value(key: str, value: Any, hint: Any) -> None:
     if split_optional(hint)[0] is Any:
-        _check_paths(key, value)
+        _check_open(key, value)
         return
     rule = RULES.get(key)
     if value is None:
@@ -100,26 +102,68 @@ def _check_text(key: str, value: str, *, nullable: bool) -> None:
         raise UserError(f"{key}=None: None is not a value here; {remedy}")
 
 
-def _check_paths(key: str, value: Any) -> None:
-    paths = value if isinstance(value, list) else [] if value is None else [value]
+def _check_open(key: str, value: Any) -> None:
+    """Check a value whose type the schema leaves open."""
+    if key == "data.columns":
+        _check_columns(key, value)
+    elif key == "replace_unk":
+        if not isinstance(value, bool | str):
+            raise UserError(f"{key}={_shown(value)}: expected true, false or a dictionary file")
+        if isinstance(value, str):
+            _check_text(key, value, nullable=False)
+    else:
+        nullable = key not in ("run_dir", "checkpoint")
+        _check_paths(key, value, nullable=nullable)
+
+
+def _check_columns(key: str, value: Any) -> None:
+    """Hold that columns are two names, or two numbers from 1."""
+    if value is None:
+        return
+    names = all(isinstance(column, str) and column for column in listed(value))
+    numbers = all(type(column) is int and column > 0 for column in listed(value))
+    if not (isinstance(value, list) and len(value) == 2 and (names or numbers)):
+        raise UserError(
+            f"{key}={_shown(value)}: expected the columns of source and target, two names or two "
+            f"numbers from 1, as in '{key}=[2,3]'"
+        )
+    if value[0] == value[1]:
+        raise UserError(f"{key}={value}: source and target are the same column")
+
+
+def _check_paths(key: str, value: Any, *, nullable: bool) -> None:
+    what = "a path, a list of paths or null" if nullable else "a name or path, or a list of them"
     if isinstance(value, list) and not value:
-        raise UserError(f"{key}=[] is an empty list; write {key}=null for no file")
-    for path in paths:
+        remedy = f"write {key}=null for no file" if nullable else "name one or more"
+        raise UserError(f"{key}=[] is an empty list; {remedy}")
+    if value is None and not nullable:
+        raise UserError(f"{key}=null: expected {what}")
+    for path in listed(value):
         if not isinstance(path, str):
-            shown = "null" if path is None else path
-            raise UserError(f"{key}={shown}: expected a path, a list of paths or null")
-        _check_text(key, path, nullable=True)
+            raise UserError(f"{key}={_shown(path)}: expected {what}")
+        _check_text(key, path, nullable=nullable)
+    twice = [path for path in listed(value) if listed(value).count(path) > 1]
+    if twice and not nullable:
+        raise UserError(f"{key}: {twice[0]} is named twice")
 
 
 def _check_train(config: TrainConfig) -> None:
     data, trainer = config.data, config.trainer
-    _check_folder(data, needed=True)
+    _check_place(data, needed=True)
     for name, split in (("train", data.train), ("valid", data.valid)):
-        _check_pair(f"data.{name}", split, needed=data.kind == "files")
-        if data.kind == "demo" and split.source is not None:
-            message = f"data.{name}.source is set, but data=demo has files of its own"
+        _check_split(f"data.{name}", split, kind=data.kind, needed=data.kind == "files")
+        given = [side for side in ("source", "table") if getattr(split, side) is not None]
+        if data.kind == "demo" and given:
+            message = f"data.{name}.{given[0]} is set, but data=demo has files of its own"
             raise UserError(f"{message}; add data=files")
-    _check_pair("data.test", data.test, needed=False)
+    _check_split("data.test", data.test, kind=data.kind, needed=False)
+    splits = (data.train, data.valid, data.test)
+    if data.columns is not None and data.kind != "hub" and not any(s.table for s in splits):
+        raise UserError(
+            "data.columns is set, but no table is read; give data.train.table=FILE or data=hub"
+        )
+    if config.start_from is not None and config.tokenizer.path is not None:
+        raise UserError("tokenizer.path is set, but start_from brings the tokenizers; give one")
     if config.name is not None and _leads_elsewhere(config.name):
         raise UserError(f"name={config.name}: expected a plain name; a path goes to run_dir=PATH")
     _check_trainer(trainer)
@@ -129,19 +173,34 @@ def _leads_elsewhere(name: str) -> bool:
     return Path(name).is_absolute() or ".." in Path(name).parts
 
 
-def _check_folder(data: DataConfig, *, needed: bool) -> None:
+def _check_place(data: DataConfig, *, needed: bool) -> None:
+    """Check the keys that say where a folder or a set is."""
     if data.kind == "folder" and data.dir is None and needed:
         raise UserError("data.dir is null, but data=folder needs the folder: data.dir=PATH")
+    if data.kind == "hub" and data.path is None and needed:
+        raise UserError(
+            "data.path is null, but data=hub needs a set: data.path=OWNER/NAME, or a folder"
+        )
     if data.kind != "folder" and data.dir is not None:
         raise UserError(f"data.dir is set, but data={data.kind} reads no folder; add data=folder")
+    for key in ("path", "name", "streaming"):
+        if data.kind != "hub" and getattr(data, key):
+            message = f"data.{key} is set, but data={data.kind} reads no set of the hub"
+            raise UserError(f"{message}; add data=hub")
 
 
-def _check_pair(key: str, split: SplitConfig, *, needed: bool) -> None:
-    if needed and split.source is split.target is None:
-        raise UserError(f"{key}.source and {key}.target are null, but data=files needs both")
+def _check_split(key: str, split: SplitConfig, *, kind: str, needed: bool) -> None:
+    """Hold that a split comes as two files, as a table or as a part of a set."""
+    if needed and split.source is split.target is split.table is None:
+        message = f"{key}.source and {key}.target are null, but data=files needs both"
+        raise UserError(f"{message}, or {key}.table")
     if (split.source is None) != (split.target is None):
         given, lacking = ("target", "source") if split.source is None else ("source", "target")
         raise UserError(f"{key}.{lacking} is null, but {key}.{given} is set; give both")
+    if split.source is not None and split.table is not None:
+        raise UserError(f"{key}.table is set, and so is {key}.source; set one of them to null")
+    if split.split is not None and kind != "hub":
+        raise UserError(f"{key}.split is set, but data={kind} reads no set; add data=hub")
 
 
 def _check_trainer(trainer: TrainerConfig) -> None:
@@ -164,11 +223,12 @@ def _check_evaluate(config: EvaluateConfig) -> None:
     ):
         message = f"test_set={config.test_set}: expected a plain name"
         raise UserError(f"{message}; it names a folder in the run's evaluations/")
-    _check_pair("data.test", data.test, needed=False)
-    if data.kind == "files" and data.test.source is None:
+    _check_split("data.test", data.test, kind=data.kind, needed=False)
+    named = data.test.source is not None or data.test.table is not None
+    if data.kind == "files" and not named:
         message = "no test set: data.test.source and data.test.target are null"
-        raise UserError(f"{message}; give the two files")
-    _check_folder(data, needed=data.test.source is None)
+        raise UserError(f"{message}; give the two files, or data.test.table=FILE")
+    _check_place(data, needed=not named)
 
 
 def _check_translate(config: TranslateConfig) -> None:
@@ -249,5 +309,7 @@ def _flat(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{','.join(map(_shown, value))}]"
     words = {None: "null", True: "true", False: "false"}
     return words[value] if value is None or isinstance(value, bool) else str(value)

@@ -14,9 +14,9 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # The order of reading: a module imports only modules above it.
 ORDER = """
-errors lines stream subwords text arrowcache encoded corpus batches metrics alignment config plain
+errors lines stream ids subwords words text arrowcache encoded tables hub corpus batches metrics alignment config plain
 rules validation products positions attention recurrent fused encoder decoder model loss optim
-search scoring checkpoint distributed translator interrupts progress runlog run saving plots
+search scoring checkpoint distributed translator evaluation interrupts progress runlog run saving plots
 training report cli
 """.split()  # noqa: SIM905 - a list of literals would take a page
 

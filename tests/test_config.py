@@ -71,12 +71,24 @@ def change(config: Any, key: str, value: Any) -> None:
     setattr(config, name, value)
 
 
+def files_split(source: Any, target: Any) -> SplitConfig:
+    return SplitConfig(source, target, table=None, split=None)
+
+
 def evaluating(config: TrainConfig) -> EvaluateConfig:
-    return EvaluateConfig("runs/x", "best", "cpu", None, None, config.data, config.decode)
+    return EvaluateConfig(
+        run_dir="runs/x", checkpoint="best", device="cpu", test_set=None, references=None,
+        bootstrap=1000, tokenize="13a", lowercase=False, replace_unk=False, scores=None,
+        data=config.data, decode=config.decode,
+    )  # fmt: skip
 
 
 def translating(config: TrainConfig) -> TranslateConfig:
-    return TranslateConfig("runs/x", "best", "cpu", "-", "-", 1, None, config.decode)
+    return TranslateConfig(
+        run_dir="runs/x", checkpoint="best", device="cpu", input="-", output="-", n_best=1,
+        alignments=None, alignment_format="pharaoh", plots=None, replace_unk=False,
+        decode=config.decode,
+    )  # fmt: skip
 
 
 # --- composition
@@ -101,6 +113,7 @@ def test_every_choice_of_every_group_composes(tmp_path: Path) -> None:
     given: dict[str, list[str]] = {
         "data=folder": [f"data.dir={tmp_path}"],
         "data=files": FILES,
+        "data=hub": ["data.path=somebody/set"],
     }
     base_of = {"model": "ModelConfig", "data": "DataConfig", "tokenizer": "TokenizerConfig"}
     base_of |= {"optimizer": "OptimizerConfig", "scheduler": "SchedulerConfig"}
@@ -123,7 +136,13 @@ def test_every_choice_has_a_file() -> None:
     folder = Path(sys.modules["rnnsearch.configs"].__file__ or "").parent
     for base, choices in KINDS.items():
         group = base.__name__.removesuffix("Config").lower()
-        assert {path.stem for path in (folder / group).glob("*.yaml")} == set(choices)
+        kinds = {load(path)["kind"] for path in (folder / group).glob("*.yaml")}
+        assert kinds == set(choices)
+        assert {path.stem for path in (folder / group).glob("*.yaml")} >= set(choices)
+
+
+def load(path: Path) -> Any:
+    return yaml.safe_load(path.read_bytes())
 
 
 def experiments() -> list[str]:
@@ -166,7 +185,7 @@ def test_a_run_is_named_by_its_folder_or_experiment_or_data(tmp_path: Path) -> N
 
 def test_plain_values_come_back_equal_through_yaml(config: TrainConfig) -> None:
     config.optimizer.lr = 1e-30
-    config.data.test = SplitConfig(["/a/é=1, (2) [3].en", "/b"], "/c: #d ${x}\n")
+    config.data.test = SplitConfig(["/a/é=1, (2) [3].en", "/b"], "/c: #d ${x}\n", None, None)
     plain = to_plain(config)
     assert next(iter(plain)) == "schema"
     text = to_yaml(plain)
@@ -176,7 +195,7 @@ def test_plain_values_come_back_equal_through_yaml(config: TrainConfig) -> None:
 
 
 def test_a_path_in_bytes_that_the_locale_cannot_read_is_kept(config: TrainConfig) -> None:
-    config.data.test = SplitConfig(os.fsdecode(b"/a/\xe9.en"), "/b")
+    config.data.test = SplitConfig(os.fsdecode(b"/a/\xe9.en"), "/b", None, None)
     plain = yaml.safe_load(to_yaml(to_plain(config)))
     again = from_plain(plain, name="config.yaml").data.test
     assert os.fsencode(again.source) == b"/a/\xe9.en"
@@ -186,7 +205,7 @@ def test_a_path_in_bytes_that_the_locale_cannot_read_is_kept(config: TrainConfig
     ("damage", "message"),
     [
         (lambda plain: plain.pop("schema"), "config.yaml: not a run's configuration"),
-        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 1"),
+        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 2"),
         (lambda plain: plain["model"].update(kind="other"), "model.kind=other"),
         (lambda plain: plain["model"].update(hiden_size=3), "hiden_size.*model.hidden_size"),
         (lambda plain: plain["model"].pop("bias"), "model.bias: a value is missing"),
@@ -272,7 +291,8 @@ def test_an_unknown_key_names_the_real_one(key: str, root: type, message: str) -
 
 
 def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
-    keys = {k: hint for root in (TrainConfig, TranslateConfig) for k, hint in known_keys(root)}
+    roots = (TrainConfig, EvaluateConfig, TranslateConfig)
+    keys = {k: hint for root in roots for k, hint in known_keys(root)}
     numbers = {key for key, hint in keys.items() if split_optional(hint)[0] in (int, float)}
     assert numbers <= RULES.keys() <= keys.keys()
 
@@ -318,9 +338,34 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
         ("device", "gpu", "device=gpu: expected auto, cpu, cuda or cuda:N"),
         ("device", "cuda:x", "expected auto, cpu, cuda or cuda:N"),
         ("data.dir", "/x", "data.dir is set, but data=demo reads no folder; add data=folder"),
-        ("data.train", SplitConfig("a", "b"), "data=demo has files of its own; add data=files"),
-        ("data.valid", SplitConfig("a", None), "data.valid.target is null, but data.valid.source"),
-        ("data.test", SplitConfig(None, "b"), "data.test.source is null, but data.test.target"),
+        ("data.path", "a/b", "data.path is set, but data=demo reads no set of the hub; add data=h"),
+        ("data.name", "en-fr", "data.name is set, but data=demo reads no set of the hub"),
+        ("data.streaming", True, "data.streaming is set, but data=demo reads no set of the hub"),
+        ("data.kind", "hub", "data.path is null, but data=hub needs a set: data.path=OWNER/NAME"),
+        ("data.columns", [1, 2], "data.columns is set, but no table is read"),
+        ("data.columns", ["en"], r"data.columns=\[en\]: expected the columns of source and target"),
+        ("data.columns", [0, 1], r"data.columns=\[0,1\]: expected the columns"),
+        ("data.columns", ["en", 2], r"data.columns=\[en,2\]: expected the columns"),
+        ("data.columns", [2, 2], "source and target are the same column"),
+        ("data.columns", "None", "data.columns=None: expected the columns"),
+        (
+            "data.train",
+            SplitConfig(None, None, "t.tsv", None),
+            "data.train.table is set, but data=demo has files of its own",
+        ),
+        (
+            "data.test",
+            SplitConfig("a", "b", "t.tsv", None),
+            "data.test.table is set, and so is data.test.source",
+        ),
+        (
+            "data.valid",
+            SplitConfig(None, None, None, "validation"),
+            "data.valid.split is set, but data=demo reads no set; add data=hub",
+        ),
+        ("data.train", files_split("a", "b"), "data=demo has files of its own; add data=files"),
+        ("data.valid", files_split("a", None), "data.valid.target is null, but data.valid.source"),
+        ("data.test", files_split(None, "b"), "data.test.source is null, but data.test.target"),
         ("data.kind", "folder", "data.dir is null, but data=folder needs the folder"),
         ("data.kind", "files", "data.train.source and data.train.target are null"),
         (
@@ -384,12 +429,12 @@ def test_evaluate_needs_a_test_set(config: TrainConfig) -> None:
     config.data.kind = "files"
     with pytest.raises(UserError, match=r"no test set: data.test.source and data.test.target"):
         validate(evaluating(config))
-    config.data.test = SplitConfig("a", None)
+    config.data.test = files_split("a", None)
     with pytest.raises(UserError, match=r"data.test.target is null"):
         validate(evaluating(config))
-    config.data.test = SplitConfig("a", "b")
+    config.data.test = files_split("a", "b")
     validate(evaluating(config))
-    config.data.kind, config.data.test = "folder", SplitConfig(None, None)
+    config.data.kind, config.data.test = "folder", files_split(None, None)
     with pytest.raises(UserError, match=r"data\.dir is null"):
         validate(evaluating(config))
     config.data.kind, config.data.dir = "demo", "/x"
@@ -404,6 +449,64 @@ def test_n_best_fits_in_the_beam(config: TrainConfig) -> None:
         validate(translate)
     translate.n_best = 5
     validate(translate)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("alignment_format", "giza", "alignment_format=giza: expected pharaoh or json"),
+        ("replace_unk", None, "replace_unk=null: expected true, false or a dictionary file"),
+        ("replace_unk", 3, "replace_unk=3: expected true, false or a dictionary file"),
+        ("replace_unk", "None", "replace_unk=None: None is not a value here"),
+        ("checkpoint", None, "checkpoint=null: expected a name or path, or a list of them"),
+        ("checkpoint", [], r"checkpoint=\[\] is an empty list; name one or more"),
+        ("checkpoint", ["best", None], "checkpoint=null: expected a name or path"),
+        ("checkpoint", ["best", "best"], "checkpoint: best is named twice"),
+    ],
+)
+def test_a_wrong_value_of_translate_is_refused(
+    config: TrainConfig, key: str, value: Any, message: str
+) -> None:
+    translate = translating(config)
+    setattr(translate, key, value)
+    with pytest.raises(UserError, match=message):
+        validate(translate)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("bootstrap", -1, "bootstrap=-1: expected a whole number of at least 0"),
+        ("run_dir", ["a", "a"], "run_dir: a is named twice"),
+        ("run_dir", None, "run_dir=null: expected a name or path"),
+        ("references", [], r"references=\[\] is an empty list; write references=null"),
+        ("references", "None", "references=None: None is not a value here"),
+    ],
+)
+def test_a_wrong_value_of_evaluate_is_refused(
+    config: TrainConfig, key: str, value: Any, message: str
+) -> None:
+    evaluate = evaluating(config)
+    setattr(evaluate, key, value)
+    with pytest.raises(UserError, match=message):
+        validate(evaluate)
+
+
+def test_tokenizers_come_from_one_run(config: TrainConfig) -> None:
+    config.start_from, config.tokenizer.path = "runs/a", "runs/b"
+    with pytest.raises(UserError, match=r"tokenizer.path is set, but start_from brings"):
+        validate(config)
+
+
+def test_a_run_of_schema_1_is_read(config: TrainConfig) -> None:
+    plain = to_plain(config)
+    plain["schema"] = 1
+    del plain["start_from"], plain["tokenizer"]["path"]
+    for key in ("path", "name", "streaming", "columns"):
+        del plain["data"][key]
+    for split in ("train", "valid", "test"):
+        del plain["data"][split]["table"], plain["data"][split]["split"]
+    assert from_plain(plain, name="config.yaml") == config
 
 
 @pytest.mark.parametrize("key", ["output", "input", "checkpoint"])
@@ -476,7 +579,7 @@ def test_another_schedule_is_taken_over(config: TrainConfig) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("run_dir", "moved"), ("name", "x"), ("resume", "must"), ("data.test", SplitConfig("a", "b"))],
+    [("run_dir", "moved"), ("name", "x"), ("resume", "must"), ("data.test", files_split("a", "b"))],
 )
 def test_what_is_no_part_of_the_training_may_differ(
     config: TrainConfig, key: str, value: Any
@@ -493,7 +596,7 @@ def test_what_is_no_part_of_the_training_may_differ(
         ("tokenizer.joint", True, "tokenizer.joint: .* has false, not true"),
         ("data.max_length", None, "data.max_length: .* has 50, not null"),
         ("seed", 2, "seed: .* has 1, not 2"),
-        ("data.train", SplitConfig("a", "b"), "data.train.source: .* has null, not a"),
+        ("data.train", files_split("a", "b"), "data.train.source: .* has null, not a"),
         ("optimizer", SgdConfig("sgd", 0.1, 0.0), "optimizer.kind: .* has adam, not sgd"),
         ("trainer.batch_sentences", 40, "trainer.batch_sentences: .* has 80, not 40"),
         ("trainer.metric", "loss", "trainer.metric: .* has bleu, not loss"),

@@ -85,8 +85,9 @@ def _store_run(command: str, options: Options) -> None:
     groups = ("data", "decode") if command == "evaluate" else ("decode",)
     hints = fields_of(ROOTS[command])
     node = {name: _unset(hints[name]) for name in groups}
-    if options.run_dir is not None or options.runs:
-        config = load_run_config(_run_folder(command, options.run_dir))
+    if options.run_dirs or options.runs:
+        # Of several runs that are compared, the first says what they are compared on.
+        config, *_ = [load_run_config(path) for path in _run_folders(command, options.run_dirs)]
         node = {name: _literal(asdict(getattr(config, name))) for name in groups}
     ConfigStore.instance().store(name="run", node=node)
 
@@ -98,12 +99,13 @@ def _unset(hint: Any) -> Any:
     return {name: _unset(inner) for name, inner in fields_of(hint).items()}
 
 
-def _run_folder(command: str, run_dir: str | None) -> Path:
-    if run_dir is None:
+def _run_folders(command: str, run_dirs: tuple[str, ...]) -> list[Path]:
+    if not run_dirs:
         raise UserError(f"run_dir is missing: rnnsearch {command} run_dir=runs/NAME")
-    if run_dir in ("None", ""):
-        raise UserError(f"run_dir={run_dir}: expected the folder of a run, not null")
-    return Path(system_path(run_dir))
+    for run_dir in run_dirs:
+        if run_dir in ("None", ""):
+            raise UserError(f"run_dir={run_dir}: expected the folder of a run, not null")
+    return [Path(system_path(run_dir)) for run_dir in run_dirs]
 
 
 def _literal(value: Any) -> Any:
@@ -154,7 +156,8 @@ def _job(config: DictConfig, swept: frozenset[str]) -> Job:
     name = "+".join(experiment) if isinstance(experiment, ListConfig) else experiment
     words = [word.lstrip("+").partition("=") for word in chosen.overrides.task]
     pairs = [f"{key}={value.strip(chr(34) + chr(39))}" for key, _, value in words if key in swept]
-    return Job(values=values, experiment=name, swept=tuple(pairs))
+    given = frozenset(key.partition("@")[0] for key, _, _ in words)
+    return Job(values=values, experiment=name, swept=tuple(pairs), given=given)
 
 
 @contextlib.contextmanager

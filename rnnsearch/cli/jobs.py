@@ -15,6 +15,7 @@ from rnnsearch.config import (
     data_folder,
     paths_of,
 )
+from rnnsearch.cli.starting import take_over
 from rnnsearch.errors import UserError
 from rnnsearch.plain import build, system_path
 from rnnsearch.validation import validate
@@ -33,6 +34,7 @@ class Job:
     values: dict[str, Any]
     experiment: str | None
     swept: tuple[str, ...]  # KEY=VALUE of the keys that take several values
+    given: frozenset[str]  # keys and groups on the command line
 
 
 def configure(root: type[Command], job: Job) -> Command:
@@ -48,15 +50,29 @@ def configure(root: type[Command], job: Job) -> Command:
     match config:
         case TrainConfig():
             config.name = config.name or job.experiment or _data_name(config.data)
+            if config.start_from is not None:
+                config.start_from = _absolute(config.start_from)
+            if config.tokenizer.path is not None:
+                config.tokenizer.path = _absolute(config.tokenizer.path)
             run_dir = Path(config.run_dir or Path("runs", config.name))
             config.run_dir = str(run_dir / ",".join(map(_file_name, sorted(job.swept))))
             _check_files(config.data, ("train", "valid", "test"))
+            take_over(config, given=job.given)
         case EvaluateConfig():
             _check_files(config.data, ("test",))
+            for path in paths_of(config.references):
+                _check_file("references", path)
+            _check_dictionary(config.replace_unk)
         case TranslateConfig():
             if config.input != "-":
                 _check_file("input", Path(config.input))
+            _check_dictionary(config.replace_unk)
     return config
+
+
+def _check_dictionary(replace_unk: bool | str) -> None:
+    if isinstance(replace_unk, str):
+        _check_file("replace_unk", Path(replace_unk))
 
 
 def _data_name(data: DataConfig) -> str:
@@ -72,9 +88,12 @@ def _make_absolute(data: DataConfig) -> None:
     """Make paths absolute, so that a later `evaluate` finds them from anywhere."""
     if data.dir is not None:
         data.dir = _absolute(data.dir)
+    if data.path is not None and Path(system_path(data.path)).exists():  # else a name of the hub
+        data.path = _absolute(data.path)
     for split in (data.train, data.valid, data.test):
         split.source = _absolute_paths(split.source)
         split.target = _absolute_paths(split.target)
+        split.table = _absolute_paths(split.table)
 
 
 def _absolute_paths(value: Any) -> Any:
@@ -91,10 +110,11 @@ def _absolute(path: str) -> str:
 def _check_files(data: DataConfig, splits: tuple[str, ...]) -> None:
     folder = data_folder(data)
     given: list[tuple[str, SplitConfig]] = [(name, getattr(data, name)) for name in splits]
-    if folder is not None and not folder.is_dir() and given[0][1].source is None:
+    first = given[0][1]
+    if folder is not None and not folder.is_dir() and first.source is first.table is None:
         raise UserError(f"data.dir={folder}: there is no such folder")
     for name, split in given:
-        for side in ("source", "target"):
+        for side in ("source", "target", "table"):
             for path in paths_of(getattr(split, side)):
                 _check_file(f"data.{name}.{side}", path)
 

@@ -32,7 +32,7 @@ class Options(NamedTuple):
 
     flags: list[str]  # for Hydra, with their values
     overrides: list[str]
-    run_dir: str | None  # as typed
+    run_dirs: tuple[str, ...]  # as typed
     sweep: bool
     swept: frozenset[str]  # keys and groups that take several values
     runs: bool  # whether a command runs; otherwise something is only shown
@@ -67,7 +67,7 @@ def read_options(argv: list[str], *, root: type) -> Options:
     return Options(
         flags=_flags(parsed),
         overrides=[_as_text(override, root) for override in overrides],
-        run_dir=_last_value(overrides, "run_dir"),
+        run_dirs=_folders(overrides, several=_type_of("run_dir", root) is Any),
         sweep=parsed.multirun,
         swept=frozenset(o.key_or_group for o in overrides if o.is_sweep_override()),
         runs=runs,
@@ -178,12 +178,20 @@ def _as_text(override: Override, root: type) -> str:
     is_text = _type_of(override.key_or_group, root) in (str, Any)
     if not is_text or override.is_sweep_override() or not isinstance(override.value(), int | float):
         return word
+    if override.key_or_group == "replace_unk" and isinstance(override.value(), bool):
+        return word
     key, _, value = word.partition("=")
     return f'{key}="{value.strip()}"'
 
 
-def _last_value(overrides: Iterable[Override], key: str) -> str | None:
-    values = [o.value() for o in overrides if o.key_or_group == key and not o.is_sweep_override()]
-    if values and isinstance(values[-1], list | dict):
-        raise UserError(f"{key}={values[-1]}: expected one folder")
-    return str(values[-1]) if values else None
+def _folders(overrides: Iterable[Override], *, several: bool) -> tuple[str, ...]:
+    """Return the run folders that the command line names."""
+    given = [o for o in overrides if o.key_or_group == "run_dir" and not o.is_sweep_override()]
+    if not given:
+        return ()
+    value = given[-1].value()
+    if isinstance(value, list) and several:
+        return tuple(map(str, value))
+    if isinstance(value, list | dict):
+        raise UserError(f"{given[-1].input_line}: expected one folder")
+    return (str(value),)

@@ -10,7 +10,8 @@ import torch
 from rnnsearch import checkpoint as files
 from rnnsearch.cli.options import quoted_twice
 from rnnsearch.cli.sources import training_files
-from rnnsearch.config import TrainConfig
+from rnnsearch.cli.starting import starting_weights
+from rnnsearch.config import SubwordConfig, TrainConfig
 from rnnsearch.corpus import PairFiles, encode_pairs, nonblank, read_pairs
 from rnnsearch.errors import UserError
 from rnnsearch.interrupts import Interrupts
@@ -178,7 +179,7 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
     train_files, valid_files = training_files(config.data)
     train_pairs, valid_pairs = read_pairs(train_files), read_pairs(valid_files)
     if step is None:
-        tokenizers = _train_tokenizers(config, train_pairs, log)
+        tokenizers = _tokenizers(config, train_pairs, log)
         tokenizers.save(folder / "tokenizer")
         files.write_text(folder / "config.yaml", to_yaml(to_plain(config)))
     else:
@@ -203,6 +204,10 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
     )  # fmt: skip
     training.operands = operands_for(config.trainer.precision, device)
     _describe(training, train_files, valid_files)
+    if step is None and config.start_from is not None:
+        weights = starting_weights(Path(config.start_from))
+        load_weights(model, weights / files.MODEL)
+        log.say(f"  starting from {weights} ({weights.resolve().name})")
     if step is not None:
         _check_data(training, step)
         load_weights(model, step / files.MODEL)
@@ -212,13 +217,18 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
     return training
 
 
-def _train_tokenizers(config: TrainConfig, pairs: datasets.Dataset, log: RunLog) -> Tokenizers:
-    sources, targets = nonblank(pairs)
+def _tokenizers(config: TrainConfig, pairs: datasets.Dataset, log: RunLog) -> Tokenizers:
+    """Take over the tokenizers of another run, or train them on the pairs that are not blank."""
     settings = config.tokenizer
+    other = config.start_from or settings.path
+    if other is not None:
+        return Tokenizers.load(Path(other) / "tokenizer")
+    sources, targets = nonblank(pairs)
     return train_tokenizers(
         sources, targets,
         kind=settings.kind, vocab_size=settings.vocab_size, joint=settings.joint,
-        byte_fallback=settings.byte_fallback, warn=log.warn,
+        byte_fallback=isinstance(settings, SubwordConfig) and settings.byte_fallback,
+        warn=log.warn,
     )  # fmt: skip
 
 
