@@ -4,21 +4,48 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rnnsearch.errors import UserError
+from rnnsearch.lines import open_bytes
 
 # What an Arrow stream ends with; a file cut short does not.
 _END = b"\xff\xff\xff\xff\0\0\0\0"
 _LEFTOVER_SECONDS = 86_400
 _BATCH_BYTES = 1 << 25
+# Pairs turned into Arrow at once: many short ones, few long ones.
+_BATCH_ROWS = 2_000
+_BATCH_CHARACTERS = 1 << 24
+
+
+def digests_of(paths: Sequence[Path]) -> list[str] | None:
+    """Return the SHA-256 of the bytes of each file; None if one is a pipe, read only once.
+
+    Raises:
+        UserError: a file is missing or cannot be read.
+    """
+    if any(path.exists() and not (path.is_file() or path.is_dir()) for path in paths):
+        return None
+    digests = []
+    for path in paths:
+        with open_bytes(path) as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return digests
+
+
+def key_of(*parts: str) -> str:
+    """Return the key of something made from all these."""
+    # With the lengths, text that moves from one part to the next shows.
+    told = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def lookup(key: str) -> Path | None:
@@ -58,6 +85,34 @@ def store(schema: Any, make: Callable[[], Iterable[Any]], key: Callable[[], str]
             "HF_DATASETS_CACHE or TMPDIR to a folder that has it",
             status=1,
         ) from error
+
+
+def store_pairs(batches: Callable[[], Iterable[Any]], key: Callable[[], str]) -> Path:
+    """Keep record batches of the columns `source` and `target`; see `store`."""
+    import pyarrow as pa
+
+    return store(pa.schema({"source": pa.string(), "target": pa.string()}), batches, key)
+
+
+def pair_batches(pairs: Iterable[tuple[str, str]]) -> Iterator[Any]:
+    """Yield pairs as they come as record batches for `store_pairs`."""
+    sides: tuple[list[str], list[str]] = ([], [])
+    characters = 0
+    for source, target in pairs:
+        sides[0].append(source)
+        sides[1].append(target)
+        characters += len(source) + len(target)
+        if len(sides[0]) >= _BATCH_ROWS or characters > _BATCH_CHARACTERS:
+            yield _pair_batch(sides)
+            sides, characters = ([], []), 0
+    if sides[0]:
+        yield _pair_batch(sides)
+
+
+def _pair_batch(sides: tuple[list[str], list[str]]) -> Any:
+    import pyarrow as pa
+
+    return pa.record_batch([pa.array(side, pa.string()) for side in sides], ["source", "target"])
 
 
 def _write(folder: Path, schema: Any, batches: Iterable[Any], key: Callable[[], str]) -> Path:

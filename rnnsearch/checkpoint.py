@@ -266,6 +266,8 @@ def _damaged(path: Path, error: Exception) -> UserError:
 def locate(run_dir: Path, checkpoint: str) -> Path:
     """Return the folder of a checkpoint: `best`, `last`, `averaged`, `step-N` or a path.
 
+    The path of a run folder means its best checkpoint.
+
     Raises:
         UserError: there is none of that name; the ones that exist are listed.
     """
@@ -279,8 +281,9 @@ def locate(run_dir: Path, checkpoint: str) -> Path:
             f"{'; give checkpoint=last' if (folder / 'last').is_dir() else ''}"
         )
     path = Path(checkpoint)
-    if (path / MODEL).is_file():
-        return path
+    for place in (path, path / "checkpoints" / "best"):
+        if (place / MODEL).is_file():
+            return place
     raise UserError(
         f"checkpoint={checkpoint}: expected best, last, averaged, step-N or a folder that holds "
         f"{MODEL}"

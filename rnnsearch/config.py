@@ -252,7 +252,7 @@ Command = TrainConfig | EvaluateConfig | TranslateConfig
 # A group's base class, and the class of each choice. A new choice is a class here and a YAML file.
 KINDS: dict[type, dict[str, type]] = {
     ModelConfig: {"rnnsearch": RnnsearchConfig},
-    DataConfig: {kind: DataConfig for kind in ("demo", "files", "folder", "hub")},
+    DataConfig: dict.fromkeys(("demo", "files", "folder", "hub"), DataConfig),
     TokenizerConfig: {"unigram": SubwordConfig, "bpe": SubwordConfig, "word": TokenizerConfig},
     OptimizerConfig: {
         "adam": AdamConfig,

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,20 +14,47 @@ import numpy.typing as npt
 from rnnsearch import arrowcache
 from rnnsearch.encoded import Counts, EncodedCorpus, encode_pairs
 from rnnsearch.errors import UserError
-from rnnsearch.lines import Hash, lines_of, open_bytes, read_lines
+from rnnsearch.lines import Hash, lines_of, read_lines
 from rnnsearch.subwords import BlankTest
 
 if TYPE_CHECKING:
     import datasets
 
-__all__ = ["Counts", "EncodedCorpus", "FolderFiles", "PairFiles", "encode_pairs", "folder_files"]
-__all__ += ["lines_of", "nonblank", "read_lines", "read_pairs"]
+__all__ = ["Counts", "EncodedCorpus", "FolderFiles", "PairFiles", "PairSource", "encode_pairs"]
+__all__ += ["folder_files", "lines_of", "nonblank", "read_lines", "read_pairs", "read_references"]
 
-# Lines turned into Arrow at once: many short ones, few long ones.
+# Lines taken from Arrow at once.
 _BATCH_ROWS = 2_000
-_BATCH_CHARACTERS = 1 << 24
 # To be raised when prepared files change in form or meaning.
 _FORMAT = "1"
+
+
+class PairSource(Protocol):
+    """Where the pairs of a split come from: aligned files, tables or a set of the hub."""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+
+    def read(self) -> datasets.Dataset:
+        """Return the pairs as columns `source` and `target`, memory-mapped.
+
+        Raises:
+            UserError: they cannot be read, are no text, or there are none.
+        """
+
+    def references(self) -> list[str]:
+        """Return the target text as the `sacrebleu` command reads it from a file.
+
+        All white space at the end of a line goes (also U+00A0 and U+2028); nothing else is
+        touched.
+
+        Raises:
+            UserError: as `read`.
+        """
+
+    def describe(self) -> dict[str, Any]:
+        """Return where the pairs are, as plain values for `evaluation.json`."""
 
 
 class PairFiles(NamedTuple):
@@ -35,6 +62,36 @@ class PairFiles(NamedTuple):
 
     source: tuple[Path, ...]
     target: tuple[Path, ...]
+
+    @property
+    def label(self) -> str:
+        """The first file of each side, such as `data/a.en | a.fr`."""
+        more = max(len(self.source), len(self.target)) - 1
+        return f"{self.source[0]} | {self.target[0].name}" + (f" and {more} more" if more else "")
+
+    def read(self) -> datasets.Dataset:
+        """Return the pairs; see `read_pairs`."""
+        return read_pairs(self)
+
+    def references(self) -> list[str]:
+        """Return the lines of the target as they are scored; see `read_references`."""
+        return [line for path in self.target for line in read_references(path)]
+
+    def describe(self) -> dict[str, Any]:
+        """Return the paths of both sides."""
+        return {"source": [*map(str, self.source)], "target": [*map(str, self.target)]}
+
+
+def read_references(path: Path) -> list[str]:
+    """Read the lines of a reference file, plain or gzip, as the `sacrebleu` command does.
+
+    Lines end at LF alone and lose all white space at their end (also U+00A0 and U+2028); nothing
+    else is touched: a BOM, other white space and every spelling stay as they are.
+
+    Raises:
+        UserError: the file is missing, unreadable or not UTF-8.
+    """
+    return [line.rstrip() for line in read_lines(path, drop_bom=False)]
 
 
 class FolderFiles(NamedTuple):
@@ -105,69 +162,43 @@ def read_pairs(files: PairFiles) -> datasets.Dataset:
             file is empty, missing, not to be read or not UTF-8.
     """
     import datasets
-    import pyarrow as pa
 
-    path = _prepared(files)
+    known = arrowcache.digests_of((*files.source, *files.target))
+    path = None if known is None else arrowcache.lookup(_pairs_key(files, known))
     if path is None:
-        digests: list[Any] = []
+        hashes: list[Any] = []
 
         def batches() -> Iterator[Any]:
-            digests[:] = [hashlib.sha256() for _ in (*files.source, *files.target)]
-            return _text_batches(files, digests)
+            hashes[:] = [hashlib.sha256() for _ in (*files.source, *files.target)]
+            return arrowcache.pair_batches(_aligned(files, hashes))
 
-        schema = pa.schema({"source": pa.string(), "target": pa.string()})
         # What was read counts, not what stood there a moment before.
-        path = arrowcache.store(schema, batches, lambda: _pairs_key(files, digests))
+        path = arrowcache.store_pairs(
+            batches, lambda: _pairs_key(files, [done.hexdigest() for done in hashes])
+        )
     return datasets.Dataset.from_file(str(path))
 
 
-def _prepared(files: PairFiles) -> Path | None:
-    """Look the files up by their bytes; a pipe can be read only once and is not looked up."""
-    paths = (*files.source, *files.target)
-    if any(path.exists() and not path.is_file() for path in paths):
-        return None
-    digests = []
-    for path in paths:
-        with open_bytes(path) as file:
-            digests.append(hashlib.file_digest(file, "sha256"))
-    return arrowcache.lookup(_pairs_key(files, digests))
-
-
-def _pairs_key(files: PairFiles, digests: list[Any]) -> str:
+def _pairs_key(files: PairFiles, digests: Sequence[str]) -> str:
     """Return the key of files with these digests, the source's first."""
-    parts = (f"text{_FORMAT}", str(len(files.source)), *(d.hexdigest() for d in digests))
-    return hashlib.sha256(" ".join(parts).encode()).hexdigest()
+    return arrowcache.key_of(f"text{_FORMAT}", str(len(files.source)), *digests)
 
 
-def _text_batches(files: PairFiles, digests: list[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
+def _aligned(files: PairFiles, digests: Sequence[Hash]) -> Iterator[tuple[str, str]]:
     source_lines = _side_lines(files.source, digests[: len(files.source)])
     target_lines = _side_lines(files.target, digests[len(files.source) :])
-    sides: tuple[list[str], list[str]] = ([], [])
     counts = [0, 0]
-    characters = 0
     for source, target in zip_longest(source_lines, target_lines):
         counts[0] += source is not None
         counts[1] += target is not None
-        if source is None or target is None:
-            # Nothing of this is used, but the message tells how many lines there are.
-            continue
-        sides[0].append(source)
-        sides[1].append(target)
-        characters += len(source) + len(target)
-        if len(sides[0]) >= _BATCH_ROWS or characters > _BATCH_CHARACTERS:
-            yield pa.record_batch(
-                [pa.array(side, pa.string()) for side in sides], ["source", "target"]
-            )
-            sides, characters = ([], []), 0
+        # Nothing of an uneven rest is used, but the message tells how many lines there are.
+        if source is not None and target is not None:
+            yield source, target
     if counts[0] != counts[1]:
         raise UserError(
             f"{_names(files.source)} has {counts[0]} lines but {_names(files.target)} has "
             f"{counts[1]}; line by line one must translate the other, so a line was lost or split"
         )
-    if sides[0]:
-        yield pa.record_batch([pa.array(side, pa.string()) for side in sides], ["source", "target"])
 
 
 def _side_lines(paths: tuple[Path, ...], digests: Sequence[Hash]) -> Iterator[str]:

@@ -3,7 +3,8 @@
 Validation, `evaluate`, `translate` and the Python API all come through here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -13,13 +14,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rnnsearch import checkpoint as files
+from rnnsearch.alignment import read_dictionary, replace_unknown
 from rnnsearch.batches import collate, collate_sources, plan_decoding
 from rnnsearch.config import DecodeConfig
 from rnnsearch.errors import UserError
 from rnnsearch.model import TranslationModel, build_model
 from rnnsearch.plain import load_run_config
 from rnnsearch.search import LONG_SOURCE, Hypothesis, SearchOptions, search
-from rnnsearch.text import Tokenizer, Tokenizers
+from rnnsearch.text import UNK, Tokenizer, Tokenizers
 from rnnsearch.validation import pick_device
 
 END_MARK = "</s>"
@@ -42,6 +44,7 @@ class Translation(NamedTuple):
         source_pieces: S pieces, the end mark last.
         target_pieces: T pieces, without an end mark.
         alignment: (T, S) attention weights, a row for each target piece; None if not asked for.
+        unknown: unknown words that were chosen; the text lacks them unless they were replaced.
     """
 
     text: str
@@ -49,6 +52,7 @@ class Translation(NamedTuple):
     source_pieces: list[str]
     target_pieces: list[str]
     alignment: NDArray[np.float32] | None
+    unknown: int = 0
 
 
 BLANK = Translation("", 0.0, [], [], None)
@@ -62,42 +66,62 @@ class Translator:
         tokenizers: those the models were trained with.
         options: how to search; see `search_options`.
         batch_sentences: sentences searched at once. Results do not depend on it.
+        dictionary: replace unknown words by the source word looked at most, or by its entry here;
+            None leaves them out.
     """
 
     def __init__(
         self, models: Sequence[TranslationModel], tokenizers: Tokenizers,
         *, options: SearchOptions, batch_sentences: int = 64,
+        dictionary: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.models = list(models)
         self.tokenizers = tokenizers
         self.options = options
         self.batch_sentences = batch_sentences
+        self.dictionary = dictionary
         self.device = next(self.model.parameters()).device
 
     @classmethod
     def load(
-        cls, run_dir: str | Path, checkpoint: str = "best",
+        cls, run_dir: str | Path, checkpoint: str | Sequence[str] = "best",
         *, device: str = "auto", decode: DecodeConfig | None = None,
+        replace_unk: bool | str | Path = False,
     ) -> Self:  # fmt: skip
         """Load a run folder.
 
         Args:
             run_dir: the folder that `rnnsearch train` made; it may have been moved or copied.
-            checkpoint: `best`, `last`, `averaged`, `step-N` or a path.
+            checkpoint: `best`, `last`, `averaged`, `step-N` or a path, also of another run; several
+                make an ensemble.
             device: `auto`, `cpu`, `cuda` or `cuda:N`.
             decode: how to search; the run's own `decode` settings by default.
+            replace_unk: replace unknown words by the source word looked at most; a path is that of
+                a dictionary, see `alignment.read_dictionary`. Only for `tokenizer=word`.
 
         Raises:
-            UserError: a file is missing or damaged, or the checkpoint does not exist.
+            UserError: a file is missing or damaged, a checkpoint does not exist, or an ensemble has
+                several tokenizers.
         """
         run_dir = Path(run_dir)
         config = load_run_config(run_dir)
         decode = decode or config.decode
         tokenizers = Tokenizers.load(run_dir / "tokenizer")
-        model = load_model(run_dir, checkpoint, tokenizers=tokenizers)
+        dictionary = _dictionary(replace_unk, tokenizers.target.kind)
+        names = [checkpoint] if isinstance(checkpoint, str) else list(checkpoint)
+        models = [load_model(run_dir, name, tokenizers=tokenizers) for name in names]
         return cls(
-            [model.to(pick_device(device))], tokenizers,
-            options=search_options(decode), batch_sentences=decode.batch_sentences,
+            [model.to(pick_device(device)) for model in models], tokenizers,
+            options=search_options(decode, kind=tokenizers.target.kind),
+            batch_sentences=decode.batch_sentences, dictionary=dictionary,
+        )  # fmt: skip
+
+    def barring_unknown(self) -> Self:
+        """Return a translator that never chooses the unknown word, and is the same otherwise."""
+        return type(self)(
+            self.models, self.tokenizers,
+            options=dataclasses.replace(self.options, ban_unk=True),
+            batch_sentences=self.batch_sentences,
         )  # fmt: skip
 
     @property
@@ -188,19 +212,38 @@ class Translator:
     ) -> list[Translation]:
         """Return hypotheses as text, each text once."""
         translations: dict[str, Translation] = {}
+        source_pieces = self.source_tokenizer.split(line)
         for hypothesis in hypotheses:
-            text = self.target_tokenizer.decode(hypothesis.ids)
-            if text not in translations and len(translations) < n:
-                translations[text] = Translation(
-                    text,
-                    hypothesis.score,
-                    [*self.source_tokenizer.split(line), END_MARK],
-                    self.target_tokenizer.pieces(hypothesis.ids),
-                    self.align(self.source_tokenizer.encode(line), hypothesis.ids)
-                    if alignments
-                    else None,
-                )
+            ids = hypothesis.ids
+            unknown = ids.count(UNK)
+            replace = unknown > 0 and self.dictionary is not None
+            text, pieces = self.target_tokenizer.decode(ids), self.target_tokenizer.pieces(ids)
+            if len(translations) == n or (text in translations and not replace):
+                continue
+            weights = None
+            if alignments or replace:
+                weights = self.align(self.source_tokenizer.encode(line), ids)
+            if replace and weights is not None:
+                text, pieces = self._replaced(ids, pieces, weights, source_pieces)
+            translations.setdefault(
+                text,
+                Translation(
+                    text, hypothesis.score, [*source_pieces, END_MARK], pieces,
+                    weights if alignments else None, unknown,
+                ),
+            )  # fmt: skip
         return list(translations.values())
+
+    def _replaced(
+        self, ids: Sequence[int], pieces: list[str], weights: NDArray[np.float32],
+        source_pieces: list[str],
+    ) -> tuple[str, list[str]]:  # fmt: skip
+        """Return text and words with the unknown ones replaced."""
+        known = [None if i == UNK else piece for i, piece in zip(ids, pieces, strict=True)]
+        words = replace_unknown(
+            known, weights, source_words=source_pieces, dictionary=self.dictionary or {}
+        )
+        return self.target_tokenizer.join(words), words
 
     @torch.inference_mode()
     def align(self, source: Sequence[int], target: Sequence[int]) -> NDArray[np.float32]:
@@ -219,10 +262,24 @@ class Translator:
         return alpha
 
 
-def search_options(decode: DecodeConfig) -> SearchOptions:
+def _dictionary(replace_unk: bool | str | Path, kind: str) -> dict[str, str] | None:
+    if replace_unk is False:
+        return None
+    if kind != "word":
+        raise UserError(
+            f"replace_unk={'true' if replace_unk is True else replace_unk}: this run has "
+            f"tokenizer={kind}, whose pieces spell every word; leave replace_unk out"
+        )
+    return {} if replace_unk is True else read_dictionary(Path(replace_unk))
+
+
+def search_options(decode: DecodeConfig, *, kind: str) -> SearchOptions:
     """Return the `decode` group as options of the search.
 
-    `ban_unk: null` bars the unknown: it is never useful to a reader of subword output.
+    Args:
+        decode: the group; `ban_unk: null` bars the unknown for subwords, whose readers it never
+            serves, and allows it for words, as the paper does.
+        kind: of the target tokenizer.
     """
     return SearchOptions(
         beam_size=decode.beam_size,
@@ -230,24 +287,46 @@ def search_options(decode: DecodeConfig) -> SearchOptions:
         max_length=decode.max_length,
         max_length_ratio=decode.max_length_ratio,
         min_length_ratio=decode.min_length_ratio,
-        ban_unk=decode.ban_unk is not False,
+        ban_unk=kind != "word" if decode.ban_unk is None else decode.ban_unk,
     )
 
 
 def load_model(run_dir: Path, checkpoint: str, *, tokenizers: Tokenizers) -> TranslationModel:
     """Return the model of a checkpoint on the CPU, in evaluation mode.
 
+    Args:
+        run_dir: the run that `checkpoint` is a name in.
+        checkpoint: a name or a path; the folder of another run means its best checkpoint.
+        tokenizers: those that the model has to share.
+
     Raises:
-        UserError: its file is missing or damaged, or does not belong to this run.
+        UserError: its file is missing or damaged, does not belong to its run, or that run has
+            other tokenizers.
     """
-    config = load_run_config(run_dir)
+    folder = files.locate(run_dir, checkpoint)
+    owner = folder.parent.parent
+    if not (owner / "config.yaml").is_file():  # a checkpoint copied out of its run
+        owner = run_dir
+    if owner.resolve() != run_dir.resolve():
+        _check_tokenizers(checkpoint, owner, tokenizers)
     model = build_model(
-        config.model,
+        load_run_config(owner).model,
         source_vocab=tokenizers.source.vocab_size,
         target_vocab=tokenizers.target.vocab_size,
     )
-    load_weights(model, files.locate(run_dir, checkpoint) / files.MODEL)
+    load_weights(model, folder / files.MODEL)
     return model.eval()
+
+
+def _check_tokenizers(checkpoint: str, owner: Path, tokenizers: Tokenizers) -> None:
+    for side, mine, other in zip(
+        ("source", "target"), tokenizers, Tokenizers.load(owner / "tokenizer"), strict=True
+    ):
+        if mine.fingerprint != other.fingerprint:
+            raise UserError(
+                f"checkpoint={checkpoint}: its run has another {side} tokenizer; an ensemble needs "
+                "the same ones: train its runs with tokenizer.path=RUN or start_from=RUN"
+            )
 
 
 def load_weights(model: TranslationModel, path: Path) -> None:

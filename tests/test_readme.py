@@ -30,7 +30,11 @@ KEYS = {
     for root in (TrainConfig, EvaluateConfig, TranslateConfig)
     for key, hint in known_keys(root)
 }
-GROUPS = {name: list(KINDS[base]) for name, base in fields_of(TrainConfig).items() if base in KINDS}
+GROUPS = {
+    name: [path.stem for path in (ROOT / "configs" / name).glob("*.yaml")]
+    for name, base in fields_of(TrainConfig).items()
+    if base in KINDS
+}
 
 
 def blocks(language: str) -> list[str]:
@@ -50,8 +54,9 @@ def commands() -> list[str]:
 def named_files(override: str) -> Iterator[Path]:
     """Yield the files that an override names as data."""
     parsed = OverridesParser.create().parse_overrides([override])[0]
-    if re.fullmatch(r"data\.\w+\.(source|target)|input", parsed.key_or_group):
-        value: Any = parsed.value()
+    value: Any = parsed.value()
+    named = r"data\.\w+\.(source|target|table)|input|references|replace_unk"
+    if re.fullmatch(named, parsed.key_or_group) and not isinstance(value, bool):
         yield from map(Path, value if isinstance(value, list) else [value])
 
 
@@ -100,7 +105,7 @@ def test_a_command_is_accepted(
         path.write_bytes(b"")
     if "--config-dir" in words:
         write_own_configs()
-    for run in ("demo", "multi30k", "wirings/model.wiring=original,seed=2"):
+    for run in ("demo", "multi30k", "word", "general", "wirings/model.wiring=original,seed=2"):
         write_run(Path("runs", run), defaults)
     status = main(words)
     assert (status, capsys.readouterr().err) == (0, "")

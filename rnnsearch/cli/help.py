@@ -18,6 +18,8 @@ Examples
   rnnsearch train experiment=multi30k data.dir=PATH
   rnnsearch train data=files data.train.source=a.en data.train.target=a.fr \\
       data.valid.source=b.en data.valid.target=b.fr
+  rnnsearch train data=hub data.path=Helsinki-NLP/opus_books data.name=en-fr
+  rnnsearch train start_from=runs/demo data=folder data.dir=PATH
   rnnsearch train -m optimizer.lr=0.001,0.002 seed=1,2,3
 
 Groups (GROUP=CHOICE)
@@ -27,11 +29,18 @@ Keys that matter (KEY=VALUE; null is "no value")
   run_dir, name           the run's folder; runs/NAME by default
   seed, device            device: auto, cpu, cuda, cuda:N
   resume                  auto, never, must
+  start_from              a run whose weights and tokenizers start this one (fine-tuning)
   model.hidden_size, model.embedding_size, model.dropout
   data.dir                data=folder: holds train.en train.fr val.en val.fr test*.en test*.fr,
                           plain or .gz
-  data.source_lang, data.target_lang, data.max_length
+  data.train.source, data.train.target, data.train.table
+                          data=files: two aligned files, or a .tsv, .jsonl or .parquet table;
+                          likewise data.valid and data.test
+  data.path, data.name    data=hub: OWNER/NAME on the hub or a folder, and its configuration
+  data.train.split        data=hub: such as train[:10000]; data.streaming=true keeps no copy
+  data.source_lang, data.target_lang, data.columns, data.max_length
   tokenizer.vocab_size, tokenizer.joint
+  tokenizer.path          a run whose tokenizers are used again
   optimizer.lr
   trainer.max_minutes, trainer.max_updates, trainer.max_epochs, trainer.patience
   trainer.batch_sentences, trainer.batch_tokens
@@ -49,18 +58,24 @@ Examples
   rnnsearch evaluate run_dir=runs/demo
   rnnsearch evaluate run_dir=runs/demo checkpoint=last decode.beam_size=1
   rnnsearch evaluate run_dir=runs/demo data.test.source=c.en data.test.target=c.fr
+  rnnsearch evaluate run_dir=runs/demo 'checkpoint=[best,last]'
+  rnnsearch evaluate 'run_dir=[runs/a,runs/b]'
 
 Group (GROUP=CHOICE): the run's own data by default
-  data: demo, files, folder
+GROUPS
 
 Keys (KEY=VALUE; null is "no value")
-  run_dir                 the folder of a run
-  checkpoint              best, last, averaged, step-N, a path
+  run_dir                 the folder of a run; a list compares runs by a paired bootstrap
+  checkpoint              best, last, averaged, step-N, a path; a list is an ensemble
   device                  auto, cpu, cuda, cuda:N
-  data.test.source, data.test.target
+  data.test.source, data.test.target, data.test.table
                           the test set; the run's own by default
+  references              further reference files
   data.dir                data=folder: every test* in it, or the one that test_set names
   test_set                a name for the results; the stem of the test file by default
+  bootstrap               resamples behind the 95% intervals; 0 for none
+  tokenize, lowercase     sacreBLEU's own; tokenize=none for text that is tokenised already
+  replace_unk             true, or a dictionary file: unknown words become source words
   scores                  a file: one JSON line a pair with the reference's log-probability
   decode.beam_size, decode.length_penalty, decode.max_length, decode.batch_sentences
                           the run's own by default
@@ -75,14 +90,18 @@ Examples
   rnnsearch translate run_dir=runs/demo < in.en > out.fr
   rnnsearch translate run_dir=runs/demo input=in.en output=out.fr plots=plots
   rnnsearch translate run_dir=runs/demo n_best=5 < in.en
+  rnnsearch translate run_dir=runs/demo alignments=out.align < in.en > out.fr
 
 Keys (KEY=VALUE; null is "no value")
   run_dir                 the folder of a run
-  checkpoint              best, last, averaged, step-N, a path
+  checkpoint              best, last, averaged, step-N, a path; a list is an ensemble
   device                  auto, cpu, cuda, cuda:N
   input, output           files; - is the standard stream
   n_best                  translations a line, as "line number ||| text ||| score"
+  alignments              a file: which source word each target word comes from
+  alignment_format        pharaoh (links i-j of words, from 0), json (pieces and all weights)
   plots                   a folder for pictures of the attention, one a line
+  replace_unk             true, or a dictionary file: unknown words become source words
   decode.beam_size, decode.length_penalty, decode.max_length, decode.batch_sentences
                           the run's own by default
 
@@ -107,7 +126,8 @@ def command_help(command: str, argv: list[str]) -> str:
             names = _choices(group)
             if names:
                 choices.setdefault(group.name, set()).update(names)
-    groups = "\n".join(f"  {name}: {', '.join(sorted(choices[name]))}" for name in sorted(choices))
+    shown = sorted(choices) if command == "train" else ["data"]
+    groups = "\n".join(f"  {name}: {', '.join(sorted(choices[name]))}" for name in shown)
     return _HELP[command].replace("GROUPS", groups)
 
 

@@ -1,17 +1,21 @@
-"""From the `data` group to the files of each split."""
+"""From the `data` group to the pairs of each split."""
 
 from pathlib import Path
 
 from rnnsearch.config import DataConfig, SplitConfig, data_folder, paths_of
-from rnnsearch.corpus import FolderFiles, PairFiles, folder_files
+from rnnsearch.corpus import FolderFiles, PairFiles, PairSource, folder_files
 from rnnsearch.errors import UserError
 
 
-def training_files(data: DataConfig) -> tuple[PairFiles, PairFiles]:
-    """Return the files of the training and the validation split.
+def training_sources(data: DataConfig, *, seed: int) -> tuple[PairSource, PairSource]:
+    """Return where the training and the validation pairs come from.
+
+    Args:
+        data: the `data` group.
+        seed: cuts a validation split from train where a set has none.
 
     Raises:
-        UserError: a split is not named, or the folder does not hold it.
+        UserError: a split is not named, or the folder or set does not hold it.
     """
     found = _folder(data)
     train = _named(data.train) or (found.train if found else None)
@@ -25,8 +29,8 @@ def training_files(data: DataConfig) -> tuple[PairFiles, PairFiles]:
     return train, valid
 
 
-def test_files(data: DataConfig) -> dict[str, PairFiles]:
-    """Return the test sets by name: the one given, or else all of the folder.
+def test_sources(data: DataConfig) -> dict[str, PairSource]:
+    """Return the test sets by the name of their results: the one given, or all of the folder.
 
     Raises:
         UserError: there is none.
@@ -40,7 +44,17 @@ def test_files(data: DataConfig) -> dict[str, PairFiles]:
             "data.test: this run names no test set; "
             "give data.test.source=FILE data.test.target=FILE"
         )
-    return found.tests
+    return dict(found.tests)
+
+
+def training_files(data: DataConfig) -> tuple[PairFiles, PairFiles]:
+    train, valid = training_sources(data, seed=0)
+    assert isinstance(train, PairFiles) and isinstance(valid, PairFiles)
+    return train, valid
+
+
+def test_files(data: DataConfig) -> dict[str, PairFiles]:
+    return {n: s for n, s in test_sources(data).items() if isinstance(s, PairFiles)}
 
 
 def _folder(data: DataConfig) -> FolderFiles | None:

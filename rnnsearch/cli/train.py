@@ -9,10 +9,10 @@ import torch
 
 from rnnsearch import checkpoint as files
 from rnnsearch.cli.options import quoted_twice
-from rnnsearch.cli.sources import training_files
+from rnnsearch.cli.sources import training_sources
 from rnnsearch.cli.starting import starting_weights
 from rnnsearch.config import SubwordConfig, TrainConfig
-from rnnsearch.corpus import PairFiles, encode_pairs, nonblank, read_pairs
+from rnnsearch.corpus import PairSource, encode_pairs, nonblank
 from rnnsearch.errors import UserError
 from rnnsearch.interrupts import Interrupts
 from rnnsearch.model import build_model
@@ -176,8 +176,8 @@ def _mend_best(step: Path, best_update: int | None, log: RunLog) -> None:
 def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts: Interrupts) -> Run:
     """Read the data, make or load the tokenizers, build the network and restore its state."""
     folder, device = config.folder, pick_device(config.device)
-    train_files, valid_files = training_files(config.data)
-    train_pairs, valid_pairs = read_pairs(train_files), read_pairs(valid_files)
+    sources = training_sources(config.data, seed=config.seed)
+    train_pairs, valid_pairs = (source.read() for source in sources)
     if step is None:
         tokenizers = _tokenizers(config, train_pairs, log)
         tokenizers.save(folder / "tokenizer")
@@ -198,12 +198,13 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
         folder, config, model, build_optimizer(config.optimizer, model.parameters()),
         Translator(
             [model], tokenizers,
-            options=search_options(config.decode), batch_sentences=config.decode.batch_sentences,
+            options=search_options(config.decode, kind=tokenizers.target.kind),
+            batch_sentences=config.decode.batch_sentences,
         ),
         train, ValidationSet(valid_pairs["source"], valid_pairs["target"], valid), log, interrupts,
     )  # fmt: skip
     training.operands = operands_for(config.trainer.precision, device)
-    _describe(training, train_files, valid_files)
+    _describe(training, *sources)
     if step is None and config.start_from is not None:
         weights = starting_weights(Path(config.start_from))
         load_weights(model, weights / files.MODEL)
@@ -247,22 +248,16 @@ def _check_data(training: Run, step: Path) -> None:
             )
 
 
-def _describe(training: Run, train_files: PairFiles, valid_files: PairFiles) -> None:
+def _describe(training: Run, train: PairSource, valid: PairSource) -> None:
     """Say what is being trained on what."""
     config, log = training.config, training.log
     log.say(f"{config.folder}: model={config.model.kind} data={config.data.kind}")
-    log.say(f"  training   {_names(train_files)}: {training.train.counts.describe()}")
+    log.say(f"  training   {train.label}: {training.train.counts.describe()}")
     count = len(training.valid.encoded)
-    log.say(f"  validation {_names(valid_files)}: {count} pairs read, {count} kept")
+    log.say(f"  validation {valid.label}: {count} pairs read, {count} kept")
     tokenizers = training.translator.tokenizers
     parameters = sum(parameter.numel() for parameter in training.model.parameters())
     log.say(
         f"  vocabulary {tokenizers.source.vocab_size} source, {tokenizers.target.vocab_size} "
         f"target pieces; {parameters:,} parameters on {training.device}"
     )
-
-
-def _names(files_of_split: PairFiles) -> str:
-    first = files_of_split.source[0]
-    more = len(files_of_split.source) - 1
-    return f"{first} | {files_of_split.target[0].name}" + (f" and {more} more" if more else "")

@@ -1,12 +1,15 @@
 """`rnnsearch translate`: a filter from lines to lines, or from file to file."""
 
 import contextlib
+import io
 import itertools
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from rnnsearch.alignment import links, merge_pieces, pharaoh
 from rnnsearch.checkpoint import writing
 from rnnsearch.config import TranslateConfig
 from rnnsearch.errors import UserError
@@ -23,32 +26,83 @@ WINDOW = 16
 def run(config: TranslateConfig) -> None:
     """Translate every line of `input` to one line of `output`, in order.
 
-    With `n_best` above 1 the rows are `line number ||| text ||| score`.
+    With `n_best` above 1 the rows are `line number ||| text ||| score`. Alignments and pictures are
+    those of the best translation of each line.
 
     Raises:
         UserError: what the user can mend.
     """
-    _check_output(config)
+    _check_outputs(config)
     _check_input(config.input)
     translator = Translator.load(
-        config.run_dir, config.checkpoint, device=config.device, decode=config.decode
-    )
-    number = 0
-    window = WINDOW * config.decode.batch_sentences
+        config.run_dir, config.checkpoint,
+        device=config.device, decode=config.decode, replace_unk=config.replace_unk,
+    )  # fmt: skip
+    aligned = config.alignments is not None
+    unknown: list[int] = []
     with (
-        _sink(config.output) as sink,
+        _sink("output", config.output) as out,
+        _sink("alignments", config.alignments) as alignments,
         progress_bar(None, description="translating", unit="line") as bar,
     ):
-        for lines in _windows(config.input, window):
+        for lines in _windows(config.input, WINDOW * config.decode.batch_sentences):
             found = translator.translate_n_best(
-                lines, config.n_best, alignments=config.plots is not None, progress=bar.update
-            )
-            for candidates in found:
-                number += 1
-                sink.write(_rows(candidates, number, config.n_best).encode())
+                lines, config.n_best,
+                alignments=aligned or config.plots is not None, progress=bar.update,
+            )  # fmt: skip
+            for number, candidates in enumerate(found, len(unknown) + 1):
+                best = candidates[0]
+                unknown.append(best.unknown)
+                out.write(_rows(candidates, number, config.n_best).encode())
+                if aligned:
+                    row = alignment_row(translator, best, number, form=config.alignment_format)
+                    alignments.write(row.encode())
                 if config.plots is not None:
-                    _draw(Path(config.plots), number, candidates[0])
-            sink.flush()
+                    _draw(Path(config.plots), number, best)
+            out.flush()
+            alignments.flush()
+    _tell_unknown(unknown, replaced=config.replace_unk is not False)
+
+
+def _tell_unknown(unknown: Sequence[int], *, replaced: bool) -> None:
+    """Say what became of the unknown words of each line, which the text alone does not show."""
+    lines = sum(count > 0 for count in unknown)
+    if lines:
+        what = "replaced" if replaced else "left out (replace_unk=true puts source words there)"
+        print(f"{sum(unknown)} unknown words in {lines} lines were {what}", file=sys.stderr)
+
+
+def alignment_row(translator: Translator, best: Translation, number: int, *, form: str) -> str:
+    """Return a line for the file of alignments, its end included.
+
+    Args:
+        translator: what translated.
+        best: a translation with its alignment; a blank one has none.
+        number: of the line, from 1.
+        form: `pharaoh`: links `i-j` between words; `json`: pieces, words and all weights.
+    """
+    pieces = best.source_pieces[:-1]
+    source = translator.source_tokenizer.words(pieces)
+    target = translator.target_tokenizer.words(best.target_pieces)
+    if form == "pharaoh":
+        if best.alignment is None or not pieces:
+            return "\n"
+        merged = merge_pieces(
+            best.alignment,
+            source_counts=[count for _, count in source],
+            target_counts=[count for _, count in target],
+        )
+        return pharaoh(links(merged)) + "\n"
+    record: dict[str, Any] = {
+        "line": number,
+        "source_pieces": best.source_pieces,
+        "target_pieces": best.target_pieces,
+        "source_words": [word for word, _ in source],
+        "target_words": [word for word, _ in target],
+        "weights": [] if best.alignment is None else best.alignment.round(6).tolist(),
+        "score": best.score,
+    }
+    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def _windows(name: str, size: int) -> Iterator[list[str]]:
@@ -71,18 +125,36 @@ def _check_input(name: str) -> None:
             pass
 
 
-def _check_output(config: TranslateConfig) -> None:
-    """Refuse an output that would destroy the input or has no place, before any work."""
+def _check_outputs(config: TranslateConfig) -> None:
+    """Refuse outputs that would destroy the input or have no place, before any work."""
     if config.plots is not None and Path(config.plots).exists() and not Path(config.plots).is_dir():
         raise UserError(f"plots={config.plots}: is a file; name a folder for the pictures")
-    folder = Path(config.output).parent
-    if config.output != STANDARD and not folder.is_dir():
-        raise UserError(f"output={config.output}: there is no folder {folder}; make it first")
-    if STANDARD in (config.input, config.output):
-        return
-    source, target = Path(config.input), Path(config.output)
-    if target.exists() and source.exists() and source.samefile(target):
-        raise UserError(f"output={config.output}: is the input file; choose another name")
+    if config.alignments == STANDARD:
+        raise UserError("alignments=-: standard output is for translations; name a file")
+    if config.output != STANDARD:
+        _check_output("output", config.output, config)
+    if config.alignments is not None:
+        _check_output("alignments", config.alignments, config)
+
+
+def _check_output(key: str, name: str, config: TranslateConfig) -> None:
+    path = Path(name)
+    if path.is_dir():
+        raise UserError(f"{key}={name}: is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UserError(f"{key}={name}: there is no folder {path.parent}; make it first")
+    others = [("input", config.input)]
+    if key == "alignments":
+        others.append(("output", config.output))
+    for other, taken in others:
+        if taken != STANDARD and _same_file(path, Path(taken)):
+            raise UserError(f"{key}={name}: is the {other} file; choose another name")
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return path.resolve() == other.resolve()
 
 
 def _rows(candidates: list[Translation], number: int, n_best: int) -> str:
@@ -108,13 +180,16 @@ def _draw(folder: Path, number: int, translation: Translation) -> None:
 
 
 @contextlib.contextmanager
-def _sink(name: str) -> Iterator[BinaryIO]:
+def _sink(key: str, name: str | None) -> Iterator[BinaryIO]:
     if name == STANDARD:
         yield sys.stdout.buffer
+        return
+    if name is None:
+        yield io.BytesIO()
         return
     try:
         with Path(name).open("wb") as file:
             yield file
     except OSError as error:
         reason = error.strerror or error
-        raise UserError(f"output={name}: could not be written: {reason}", status=1) from error
+        raise UserError(f"{key}={name}: could not be written: {reason}", status=1) from error

@@ -1,0 +1,120 @@
+"""A run that starts from another: its weights, its tokenizers, new data."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from cases_common import (
+    IN,
+    SMALL,
+    TINY,
+    TWELVE,
+    records,
+    refuse,
+    same_weights,
+    succeed,
+    validations,
+    weights,
+)
+
+from rnnsearch.plain import load_run_config
+from rnnsearch.text import Tokenizers
+
+SWAP = (
+    f"data.train.source={IN}/swap.train.en",
+    f"data.train.target={IN}/swap.train.fr",
+)
+BARE = [word for word in TINY if not word.startswith(("tokenizer", "model"))]
+FEW = ("trainer.max_updates=4", "trainer.valid_every=2")
+
+
+def same_tokenizers(a: Path, b: Path) -> bool:
+    one, other = (Tokenizers.load(run / "tokenizer") for run in (a, b))
+    return [t.fingerprint for t in one] == [t.fingerprint for t in other]
+
+
+def test_fine_tuning_goes_on_with_weights_and_tokenizers(base_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "fine"
+    frozen = ("optimizer.lr=1e-30", *FEW)
+    result = succeed("train", *BARE, *SWAP, *frozen, f"start_from={base_run}", f"run_dir={run}")
+    assert f"starting from {base_run}" in result.err
+    assert same_tokenizers(run, base_run)
+    best = weights(base_run, "best")
+    assert all((weights(run)[name] == tensor).all() for name, tensor in best.items())
+    config = load_run_config(run)
+    assert config.model == load_run_config(base_run).model
+    assert (config.tokenizer.kind, config.tokenizer.vocab_size) == ("unigram", 50)
+    assert config.start_from == str(base_run)
+    # It is a run of its own: its updates count from 1, on its own data.
+    assert validations(run) == [2, 4]
+    assert "swap.train.en" in (run / "train.log").read_text()
+
+
+def test_a_better_start_has_a_lower_first_loss(base_run: Path, tmp_path: Path) -> None:
+    first = []
+    for name, start in (("fine", [f"start_from={base_run}"]), ("new", [])):
+        words = BARE if start else TINY
+        every = ("trainer.log_every=1", "trainer.max_updates=1")
+        succeed("train", *words, *every, *start, f"run_dir={tmp_path / name}")
+        first.append(next(records(tmp_path / name, "train"))["loss"])
+    assert first[0] < first[1]
+
+
+def test_fine_tuning_resumes_without_the_run_it_started_from(
+    base_run: Path, tmp_path: Path
+) -> None:
+    start = tmp_path / "start"
+    shutil.copytree(base_run, start, symlinks=True)
+    words = ("train", *BARE, *SWAP, *FEW, f"start_from={start}")
+    succeed(*words, f"run_dir={tmp_path / 'straight'}")
+    succeed(*words, "trainer.max_updates=3", f"run_dir={tmp_path / 'two'}")
+    shutil.rmtree(start)
+    succeed(*words, f"run_dir={tmp_path / 'two'}")
+    assert same_weights(tmp_path / "two", tmp_path / "straight")
+
+
+def test_another_start_is_refused_on_resume(base_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    succeed("train", *TINY, *FEW, f"run_dir={run}")
+    words = ("train", *BARE, *FEW, "trainer.max_updates=6")
+    refuse(*words, f"start_from={base_run}", f"run_dir={run}", words=("start_from", str(base_run)))
+
+
+def test_tokenizers_of_another_run_are_used_again(base_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = ("train", *BARE, *SWAP, *FEW, "model.hidden_size=24", "model.embedding_size=16")
+    succeed(*words, f"tokenizer.path={base_run}", f"run_dir={run}")
+    assert same_tokenizers(run, base_run)
+    assert load_run_config(run).model.hidden_size == 24
+    assert not same_weights(run, base_run)
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("model.hidden_size=64", ("model.hidden_size=64", "start_from has 32")),
+        ("tokenizer.vocab_size=60", ("tokenizer.vocab_size=60", "start_from has 50")),
+        ("tokenizer=bpe", ("tokenizer=bpe", "start_from has unigram")),
+        ("tokenizer.path=runs/x", ("tokenizer.path", "start_from")),
+    ],
+)
+def test_what_the_start_does_not_have_is_refused(
+    base_run: Path, tmp_path: Path, word: str, told: tuple[str, ...]
+) -> None:
+    words = ("train", *BARE, *FEW, f"start_from={base_run}", word)
+    refuse(*words, f"run_dir={tmp_path / 'run'}", words=told, status=(2,))
+    assert not (tmp_path / "run" / "config.yaml").exists()
+
+
+def test_dropout_may_change(base_run: Path, tmp_path: Path) -> None:
+    words = ("train", *BARE, *FEW, f"start_from={base_run}", "model.dropout=0.4")
+    succeed(*words, f"run_dir={tmp_path / 'run'}")
+    assert load_run_config(tmp_path / "run").model.dropout == 0.4
+
+
+@pytest.mark.parametrize("key", ["start_from", "tokenizer.path"])
+def test_a_start_that_is_no_run_is_named(tmp_path: Path, key: str) -> None:
+    words = ("train", *SMALL, *TWELVE, "data=files", f"{key}={tmp_path / 'none'}")
+    refuse(*words, f"run_dir={tmp_path / 'run'}", words=(key, str(tmp_path / "none")))
+    words = (*words[:-1], f"{key}=None")
+    refuse(*words, f"run_dir={tmp_path / 'run'}", words=(f"{key}=None", f"{key}=null"), status=(2,))
