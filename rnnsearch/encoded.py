@@ -193,9 +193,10 @@ def _encode(pairs: datasets.Dataset, tokenizers: Tokenizers, fingerprint: str) -
     names = ["source", "target"]
 
     def batches() -> Iterator[Any]:
-        for source, target in _batches(pairs):
-            ids = tokenizers.source.encode_batch(source), tokenizers.target.encode_batch(target)
-            yield pa.record_batch([_id_column(side) for side in ids], names)
+        with tokenizers.many_lines():
+            for source, target in _batches(pairs):
+                ids = tokenizers.source.encode_batch(source), tokenizers.target.encode_batch(target)
+                yield pa.record_batch([_id_column(side) for side in ids], names)
 
     schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
     return arrowcache.store(schema, batches, lambda: fingerprint)

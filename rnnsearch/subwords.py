@@ -1,11 +1,18 @@
-"""What SentencePiece leaves to its callers: lines it can take, blank lines, whole model files."""
+"""SentencePiece tokenizers, and what it leaves to its callers: lines it can take, whole models."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
 
 import sentencepiece
+
+from rnnsearch.errors import UserError
+from rnnsearch.ids import BOS, EOS, PAD, SPECIAL_IDS, SPECIAL_PIECES, UNK
 
 NORMALIZATION = "nmt_nfkc"
 # Normalisation never takes these away, and nearly every line holds one.
@@ -21,6 +28,21 @@ _LONG_WORD = re.compile(rf"\S{{{_WORD_CHARACTERS}}}")
 _TRAINER_SPEC, _NORMALIZER_SPEC, _MODEL_TYPE = 2, 3, 3
 _KINDS = {1: "unigram", 2: "bpe"}
 
+# The thread count decides the order of floating-point sums while pieces are scored, so it is
+# fixed: the same text gives the same model on a machine with any number of cores.
+_TRAINING_THREADS = 4
+# The unigram trainer takes nearly 20 bytes of memory a character: a larger corpus is represented
+# by a random sample of this many lines, always the same one, which keeps it near 3 GB.
+_TRAINING_LINES = 1_000_000
+
+# Begins a piece that begins a word.
+_BOUNDARY = "\u2581"
+# What SentencePiece writes for an unknown piece that is not shown as written.
+_UNKNOWN = " \u2047 "
+# Byte pieces can spell anything: line ends would split a line of output in two, and the
+# word-boundary, unknown and replacement marks are no text.
+_CLEAN = str.maketrans({"\n": " ", "\r": " ", _BOUNDARY: " ", "\u2047": None, "\ufffd": None})
+
 
 def encodable(line: str) -> str:
     """Return the line, with half surrogate pairs (no file holds one) as the replacement mark."""
@@ -29,6 +51,24 @@ def encodable(line: str) -> str:
     except UnicodeEncodeError:
         return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return line
+
+
+def clean(text: str) -> str:
+    """Return text for a reader: without marks, and on one line."""
+    return text.translate(_CLEAN)
+
+
+@cache
+def _normalizer() -> sentencepiece.SentencePieceNormalizer:
+    return sentencepiece.SentencePieceNormalizer(
+        rule_name=NORMALIZATION, add_dummy_prefix=False, escape_whitespaces=False
+    )
+
+
+def normalize(line: str) -> str:
+    """Return the line as SentencePiece sees it; nothing is left of a blank one."""
+    text: str = _normalizer().normalize(encodable(line))
+    return text
 
 
 def _trainable(line: str) -> str:
@@ -60,14 +100,89 @@ class Feed:
 class BlankTest:
     """Tells blank lines before a tokenizer exists: those that normalisation maps to nothing."""
 
-    def __init__(self) -> None:
-        self._normalizer = sentencepiece.SentencePieceNormalizer(rule_name=NORMALIZATION)
-
     def __call__(self, line: str) -> bool:
         """Return whether the line will have no pieces, whatever is trained."""
-        if _VISIBLE_ASCII.search(line):
-            return False
-        return not self._normalizer.normalize(encodable(line))
+        return not _VISIBLE_ASCII.search(line) and not normalize(line)
+
+
+class SentencePieceTokenizer:
+    """A SentencePiece model, unigram or BPE, with UNK 0, BOS 1, EOS 2 and PAD 3.
+
+    Args:
+        model: the serialized model, as SentencePiece writes it to a `.model` file.
+
+    Raises:
+        ValueError: the bytes are no whole SentencePiece model, or its special ids are others.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        self.kind = model_kind(model)
+        self.model = model
+        self.fingerprint = hashlib.sha256(model).hexdigest()
+        self._processor = sentencepiece.SentencePieceProcessor()
+        try:
+            self._processor.LoadFromSerializedProto(model)
+        except RuntimeError as error:
+            raise ValueError("not a SentencePiece model") from error
+        special = self._processor
+        if (special.unk_id(), special.bos_id(), special.eos_id(), special.pad_id()) != (0, 1, 2, 3):
+            raise ValueError("the special ids are not UNK 0, BOS 1, EOS 2, PAD 3")
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids, the four special ones included."""
+        return int(self._processor.vocab_size())
+
+    def encode(self, line: str) -> list[int]:
+        """Return the ids of a line; text that looks like a mark gives ordinary ids or UNK."""
+        # Without the threads that SentencePiece starts for a list.
+        ids: list[int] = self._processor.encode(encodable(line))
+        return ids
+
+    def encode_batch(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each line."""
+        ids: list[list[int]] = self._processor.encode([encodable(line) for line in lines])
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids, without special ids, marks, line ends and broken UTF-8."""
+        text: str = self._processor.decode([i for i in ids if i >= SPECIAL_IDS])
+        return clean(text)
+
+    def join(self, words: Sequence[str]) -> str:
+        """Return the text of words, with a blank between them."""
+        return " ".join(clean(encodable(word)) for word in words)
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Return the piece of each id as SentencePiece writes it (`▁` begins a word)."""
+        return [self._processor.id_to_piece(i) for i in ids]
+
+    def split(self, line: str) -> list[str]:
+        """Return the pieces of a line, one for each id of `encode`, unknowns as written."""
+        pieces: list[str] = self._processor.encode(encodable(line), out_type=str)
+        return pieces
+
+    def words(self, pieces: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the words that pieces spell, each with its number of pieces.
+
+        A piece that begins with U+2581 begins a word; one that is nothing else belongs to the
+        word that follows. Unknown pieces stay as they are given.
+        """
+        starts = [i for i, piece in enumerate(pieces) if i == 0 or piece.startswith(_BOUNDARY)]
+        words: list[tuple[str, int]] = []
+        begin = 0
+        for start, end in pairwise([*starts, len(pieces)]):
+            if text := self._text(pieces[start:end]):
+                words.append((text, end - begin))
+                begin = end
+        if begin < len(pieces):
+            text, count = words.pop() if words else ("", 0)
+            words.append((text, count + len(pieces) - begin))
+        return words
+
+    def _text(self, pieces: Sequence[str]) -> str:
+        text: str = self._processor.decode_pieces(list(pieces))
+        return clean(text.replace(_UNKNOWN, SPECIAL_PIECES[UNK])).strip()
 
 
 def model_kind(model: bytes) -> str:
@@ -114,3 +229,69 @@ def _protobuf_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
             raise ValueError("cut inside a field")
         position += size
         yield key >> 3, message[position - size : position]
+
+
+def train_subwords(
+    lines: Iterable[str],
+    side: str,
+    *,
+    kind: str,
+    vocab_size: int,
+    byte_fallback: bool,
+    warn: Callable[[str], None],
+) -> SentencePieceTokenizer:
+    """Train a model on lines, read once, of a side as messages call it: see `text`."""
+    model = io.BytesIO()
+    feed = Feed(lines)
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(feed),
+            model_writer=model,
+            model_type=kind,
+            # Below the special ids the trainer fails without telling the smallest size.
+            vocab_size=max(vocab_size, SPECIAL_IDS + 1),
+            hard_vocab_limit=False,
+            byte_fallback=byte_fallback,
+            normalization_rule_name=NORMALIZATION,
+            unk_id=UNK,
+            bos_id=BOS,
+            eos_id=EOS,
+            pad_id=PAD,
+            num_threads=_TRAINING_THREADS,
+            input_sentence_size=_TRAINING_LINES,
+            shuffle_input_sentence=True,
+            max_sentence_length=2**30,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        if feed.failure is not None:
+            raise feed.failure from None
+        raise _training_error(error, side, vocab_size) from error
+    tokenizer = SentencePieceTokenizer(model.getvalue())
+    warn_if_smaller(tokenizer.vocab_size, vocab_size, side, warn)
+    return tokenizer
+
+
+def warn_if_smaller(got: int, wanted: int, side: str, warn: Callable[[str], None]) -> None:
+    """Warn of a vocabulary for which the text was too small."""
+    if got < wanted:
+        warn(f"tokenizer.vocab_size={wanted} is too large for {side}: using {got}")
+
+
+def no_text(side: str) -> UserError:
+    """Return the error that there is nothing to train a tokenizer on."""
+    return UserError(f"no text to train a tokenizer on for {side}: every line is blank")
+
+
+def _training_error(error: RuntimeError, side: str, vocab_size: int) -> UserError:
+    """Say a failure of the trainer in terms of the configuration."""
+    message = str(error)
+    if needed := re.search(r"smaller than required_chars\. \d+ vs (\d+)", message):
+        return UserError(
+            f"tokenizer.vocab_size={vocab_size} is too small for {side}: its characters need "
+            f"{needed[1]} or more"
+        )
+    if "sentences_.empty()" in message or "(all_chars_count) > (0)" in message:
+        return no_text(side)
+    reason = message.strip().split("\n")[-1]
+    return UserError(f"tokenizer.vocab_size={vocab_size} does not work for {side}: {reason}")

@@ -6,6 +6,7 @@ import pytest
 from cases_common import IN, evaluation, lines_of, refuse, sacrebleu, succeed
 
 from rnnsearch import metrics
+from rnnsearch.corpus import read_references
 
 SPELLINGS = ["", "nfd.", "ascii.", "nbsp0.", "nfkc.", "entity.", "lower.", "spacey."]
 # The raw odd.test.fr as hypothesis against each.
@@ -27,7 +28,7 @@ def test_m1_a_reference_is_scored_as_it_is_spelt(spelling: str, base_run: Path) 
 @pytest.mark.parametrize(("spelling", "score"), list(zip(SPELLINGS, ITSELF, strict=True)))
 def test_m1_the_raw_reference_against_each_spelling(spelling: str, score: float) -> None:
     hypotheses = lines_of(IN / "odd.test.fr")
-    references = metrics.read_references(IN / f"odd.{spelling}test.fr")
+    references = read_references(IN / f"odd.{spelling}test.fr")
     assert round(metrics.bleu(hypotheses, references).score, 2) == score
 
 

@@ -4,23 +4,46 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rnnsearch.corpus import read_references
 from rnnsearch.errors import UserError
-from rnnsearch.metrics import bleu, chrf, perplexity, read_references
+from rnnsearch.metrics import (
+    Score,
+    bleu,
+    by_length,
+    check_tokenize,
+    chrf,
+    compare,
+    length_ratio,
+    perplexity,
+    ter,
+)
 
 CASES = Path(__file__).parent / "cases"
 HYPOTHESES = ["Il y a  un chat.", "«Oui», dit-elle", "", "Le prix est de 5 €", "zéro", "un, deux"]
 
 
-def sacrebleu(reference: Path, hypotheses: Path, *options: str) -> dict[str, tuple[float, str]]:
-    """Return what the real command says of two files: {metric: (score, signature)}."""
-    command = [sys.executable, "-m", "sacrebleu", str(reference), "-i", str(hypotheses)]
-    command += ["-m", "bleu", "chrf", "-w", "4", "-f", "json", *options]
+def sacrebleu(
+    references: Path | list[Path], hypotheses: Path, *options: str
+) -> dict[str, dict[str, Any]]:
+    """Return what the real command says of files: {metric: its JSON}."""
+    listed = references if isinstance(references, list) else [references]
+    command = [sys.executable, "-m", "sacrebleu", *map(str, listed), "-i", str(hypotheses)]
+    command += ["-m", "bleu", "chrf", "ter", "-w", "4", "-f", "json", *options]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
-    scores = json.loads(done.stdout)
-    return {score["name"]: (score["score"], score["signature"]) for score in scores}
+    return {score["name"]: score for score in json.loads(done.stdout)}
+
+
+def same(ours: Score, theirs: dict[str, Any]) -> bool:
+    """Hold a score and its interval against what the command prints."""
+    assert f"{ours.score:.4f}" == f"{theirs['score']:.4f}"
+    if ours.low is not None and ours.high is not None:
+        assert (ours.low + ours.high) / 2 == pytest.approx(theirs["confidence_mean"], abs=1e-4)
+        assert (ours.high - ours.low) / 2 == pytest.approx(theirs["confidence_var"], abs=1e-4)
+    return ours.signature == theirs["signature"]
 
 
 def agree(reference: Path, hypotheses: list[str], folder: Path) -> float:
@@ -29,10 +52,8 @@ def agree(reference: Path, hypotheses: list[str], folder: Path) -> float:
     written.write_bytes("".join(line + "\n" for line in hypotheses).encode())
     command = sacrebleu(reference, written)
     references = read_references(reference)
-    for name, score in [("BLEU", bleu), ("chrF2", chrf)]:
-        ours = score(hypotheses, references)
-        assert ours.score == pytest.approx(command[name][0], abs=1e-4)
-        assert ours.signature == command[name][1]
+    for name, score in [("BLEU", bleu), ("chrF2", chrf), ("TER", ter)]:
+        assert same(score(hypotheses, references), command[name])
     return bleu(hypotheses, references).score
 
 
@@ -83,10 +104,95 @@ def test_options_change_the_score_and_the_signature_alone(tmp_path):
     hypotheses = read_references(written)
     references = read_references(CASES / "odd.test.fr")
     ours = bleu(hypotheses, references, tokenize="none", lowercase=True)
-    theirs = sacrebleu(CASES / "odd.test.fr", written, "-tok", "none", "-lc")["BLEU"]
-    assert (round(ours.score, 4), ours.signature) == theirs
+    options = ("-tok", "none", "-lc", "--chrf-lowercase")
+    theirs = sacrebleu(CASES / "odd.test.fr", written, *options)
+    assert same(ours, theirs["BLEU"])
+    assert same(chrf(hypotheses, references, lowercase=True), theirs["chrF2"])
+    assert same(ter(hypotheses, references), theirs["TER"])
     assert "case:lc" in ours.signature
     assert "tok:none" in ours.signature
+
+
+def test_several_references_and_intervals_are_those_of_the_command(tmp_path):
+    written = tmp_path / "hypotheses.txt"
+    written.write_bytes((CASES / "odd.lower.test.fr").read_bytes())
+    paths = [CASES / f"odd.{spelling}test.fr" for spelling in ("", "nfd.", "ascii.")]
+    hypotheses, references = read_references(written), [read_references(p) for p in paths]
+    theirs = sacrebleu(paths, written, "--confidence", "--confidence-n", "200")
+    for name, score in [("BLEU", bleu), ("chrF2", chrf), ("TER", ter)]:
+        ours = score(hypotheses, references, bootstrap=200)
+        assert same(ours, theirs[name])
+        assert ours.signature.startswith("nrefs:3|bs:200|seed:12345|")
+        assert score(hypotheses, references).score == ours.score
+
+
+def test_no_resamples_no_interval():
+    for bootstrap in (0, 1):
+        score = bleu(["le chat"], ["le chat"], bootstrap=bootstrap)
+        assert score.low is score.high is None
+        assert "bs:" not in score.signature
+
+
+@pytest.mark.parametrize("score", [bleu, chrf, ter])
+@pytest.mark.parametrize(
+    ("hypotheses", "references"),
+    [
+        (["le chat voit un chien"], ["le chat voit un chien"]),
+        ([""], ["le chat"]),
+        (["le chat"], [""]),
+        (["", "le chat"], ["", "zéro"]),  # here sacreBLEU itself stops
+        (["", "0"], ["0", "0"]),
+    ],
+)
+def test_few_and_blank_lines_have_an_interval(score, hypotheses, references):
+    ours = score(hypotheses, references, bootstrap=50)
+    assert math.isfinite(ours.score)
+    assert ours.low <= ours.high
+    if len(hypotheses) == 1:
+        assert ours.low == pytest.approx(ours.score) == pytest.approx(ours.high)
+
+
+def test_ter_has_no_upper_end():
+    assert ter(["a b c d e"], ["x"]).score == 500
+
+
+def test_the_length_ratio_counts_the_tokens_of_bleu():
+    assert length_ratio(["un, deux"], ["un deux"]) == 3 / 2
+    assert length_ratio(["un, deux"], ["un deux"], tokenize="none") == 1
+    assert length_ratio(["un deux"], [["un"], ["un deux trois quatre"]]) == 2  # the nearest
+    assert length_ratio(["", ""], ["a", "b"]) == 0
+    assert math.isnan(length_ratio(["a"], [""]))
+
+
+def test_bleu_by_the_length_of_the_source():
+    sources = ["", "w " * 10, "w\u00a0" * 11, "w " * 20, "w " * 31, " \u3000"]
+    lines = [f"le chat voit un chien {i}" for i in range(6)]
+    wrong = [*lines[:2], "zéro", *lines[3:]]
+    bins = by_length(sources, wrong, lines)
+    spans = [(b["from"], b["to"], b["sentences"]) for b in bins]
+    assert spans == [(0, 0, 2), (1, 10, 1), (11, 20, 2), (31, 40, 1)]
+    part = bleu(["zéro", lines[3]], lines[2:4]).score
+    scores = [b["bleu"] for b in bins]
+    assert scores == pytest.approx([100, 100, part, 100])
+    assert by_length(sources, wrong, [lines, wrong])[2]["bleu"] == pytest.approx(100)
+
+
+def test_the_paired_test_is_that_of_the_command(tmp_path):
+    names = ["odd.test.fr", "odd.nfd.test.fr", "odd.spacey.test.fr"]
+    reference = CASES / "odd.ascii.test.fr"
+    command = [sys.executable, "-m", "sacrebleu", str(reference), "--paired-bs", "-f", "json", "-i"]
+    command += [*(str(CASES / name) for name in names), "-m", "bleu", "chrf", "ter"]
+    command += ["--paired-bs-n", "100"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
+    first, *others = json.loads(done.stdout)
+    systems = [read_references(CASES / name) for name in names]
+    differences, signatures = compare(systems, read_references(reference), bootstrap=100)
+    assert all("bs:100|seed:12345" in signature for signature in signatures.values())
+    for ours, theirs in zip(differences, others, strict=True):
+        for key, name in [("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER")]:
+            difference = theirs[name]["score"] - first[name]["score"]
+            assert ours[key].difference == pytest.approx(difference)
+            assert ours[key].p_value == (theirs[name]["p_value"] if difference else 1)
 
 
 def test_the_default_signature_names_every_choice():
@@ -104,17 +210,24 @@ def test_text_that_looks_tokenised_is_scored_without_advice(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("score", [bleu, chrf])
+@pytest.mark.parametrize("score", [bleu, chrf, ter, length_ratio])
 def test_counts_must_match(score):
     with pytest.raises(UserError, match="3 hypotheses but 2 references"):
         score(["a", "b", "c"], ["a", "b"])
-    with pytest.raises(UserError, match="0 hypotheses and 0 references"):
-        score([], [])
+    with pytest.raises(UserError, match="2 hypotheses but 1 references"):
+        score(["a", "b"], [["a", "b"], ["a"]])
+    for nothing in ([], [[]], [[], []]):
+        with pytest.raises(UserError, match="0 hypotheses and 0 references"):
+            score([], nothing)
 
 
 def test_an_unknown_tokenisation_is_refused_with_the_nearest_one():
     with pytest.raises(UserError, match=r"tokenize=13b .*did you mean '13a'.*intl"):
         bleu(["a"], ["a"], tokenize="13b")
+    with pytest.raises(UserError, match="did you mean 'char'"):
+        check_tokenize("chars")
+    for known in ("13a", "none", "intl", "char", "zh"):
+        check_tokenize(known)
 
 
 def test_a_tokenisation_that_lacks_its_library_is_refused_in_one_line(monkeypatch):

@@ -216,6 +216,45 @@ def test_blank_lines_of_every_kind(tokenizer):
     ]
 
 
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        ("", []),
+        ("▁The ▁c at", [("The", 1), ("cat", 2)]),
+        ("at ▁c at", [("at", 1), ("cat", 2)]),
+        ("▁ quokka s ▁The", [("quokkas", 3), ("The", 1)]),
+        ("▁ ▁The", [("The", 2)]),
+        ("▁The ▁", [("The", 2)]),
+        ("▁ ▁", [("", 2)]),
+        ("▁The <unk> ▁c <unk>", [("The<unk>", 2), ("c<unk>", 2)]),
+    ],
+)
+def test_pieces_spell_words(tokenizer, pieces, words):
+    assert tokenizer.words(pieces.split()) == words
+
+
+def test_bytes_spell_words(byte_tokenizer):
+    pieces = byte_tokenizer.split("A caté zoé")
+    assert "<0xC3>" in pieces
+    words = byte_tokenizer.words(pieces)
+    assert [text for text, _ in words] == ["A", "caté", "zoé"]
+    assert sum(count for _, count in words) == len(pieces)
+    broken = byte_tokenizer.words(["▁A", "<0xC3>", "▁A", "<0x0A>"])
+    assert broken == [("A", 2), ("A", 2)]
+
+
+def test_words_of_lines_are_those_between_blanks(tokenizer):
+    for line in [*lines("base.test.en"), *lines("plot.src"), *lines("odd.test.en")]:
+        pieces = tokenizer.split(line)
+        words = tokenizer.words(pieces)
+        assert [text for text, _ in words] == NORMALIZE.normalize(line).split()
+        assert sum(count for _, count in words) == len(pieces)
+
+
+def test_words_join_to_a_line(tokenizer):
+    assert tokenizer.join(["The", "cat\n", "\u2581\ud800sees"]) == "The cat   sees"
+
+
 @pytest.mark.parametrize("joint", [False, True])
 def test_tokenizers_come_back_from_a_folder(tmp_path, joint):
     source, target = lines("base.train.en"), lines("base.train.fr")

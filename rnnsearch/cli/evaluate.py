@@ -1,158 +1,262 @@
-"""`rnnsearch evaluate`: scores of a run on test sets, as a table and as files."""
+"""`rnnsearch evaluate`: scores of runs on test sets, as a table and as files."""
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rnnsearch import checkpoint as files
 from rnnsearch import metrics
-from rnnsearch.cli.sources import test_files
-from rnnsearch.config import EvaluateConfig
-from rnnsearch.corpus import PairFiles, read_pairs
+from rnnsearch.cli import scoretable
+from rnnsearch.cli.sources import test_sources
+from rnnsearch.config import DecodeConfig, EvaluateConfig, listed, paths_of
+from rnnsearch.corpus import PairSource
 from rnnsearch.errors import UserError
+from rnnsearch.evaluation import (
+    Bar,
+    Evaluation,
+    EvaluationSet,
+    Scoring,
+    Stages,
+    evaluate,
+    finite,
+    read_set,
+    score_rows,
+)
 from rnnsearch.runlog import progress_bar
-from rnnsearch.scoring import score_pairs
 from rnnsearch.translator import Translator
 
 
-class Result(NamedTuple):
-    """A scored test set."""
+class Run(NamedTuple):
+    """A run to be scored.
+
+    Attributes:
+        name: as the user wrote it.
+        folder: the run folder.
+        translator: its model or ensemble.
+        checkpoint: the step folder that was loaded, of an ensemble a list.
+    """
 
     name: str
-    hypotheses: list[str]
-    record: dict[str, Any]
+    folder: Path
+    translator: Translator
+    checkpoint: str | list[str]
 
 
 def run(config: EvaluateConfig) -> None:
     """Translate and score every test set; print the table and write `evaluations/NAME/`.
 
+    Several runs are scored on the same sets with the same search and compared with the first.
+
     Raises:
         UserError: what the user can mend.
     """
-    sets = test_files(config.data)
-    if config.test_set is not None:
-        sets = _choose(sets, config.test_set)
-    if config.scores is not None and len(sets) > 1:
+    names = [str(name) for name in listed(config.run_dir)]
+    scoring = Scoring(config.tokenize, config.lowercase, config.bootstrap)
+    metrics.check_tokenize(scoring.tokenize)
+    _check_runs(config, names)
+    sources = _sources(config)
+    _check_scores(config, runs=len(names), sets=list(sources))
+    tests = [
+        read_set(name, source, references=paths_of(config.references))
+        for name, source in sources.items()
+    ]
+    runs = [_load(name, config) for name in names]
+    if len(runs) > 1:
+        told = "the settings of the search, and test sets that are not given, are those of"
+        print(f"comparing {len(runs)} runs: {told} {names[0]}", file=sys.stderr)
+    rows: list[scoretable.Row] = []
+    tables = []
+    for test in tests:
+        results = [(one, _evaluate(one, test, config, scoring=scoring)) for one in runs]
+        if len(runs) > 1:
+            tables += [_compared(test, results, config, scoring=scoring)]
+        rows += [(test.name, result.record) for _, result in results]
+    if len(runs) == 1:
+        tables = [scoretable.score_table("test set", rows)]
+    tables.append(scoretable.notes(rows, search=_search(config.decode, runs)))
+    print("\n\n".join(tables))
+
+
+def _sources(config: EvaluateConfig) -> dict[str, PairSource]:
+    """Return the test sets that are asked for, by the names of their results."""
+    sources = test_sources(config.data)
+    name = config.test_set
+    if name is not None and len(sources) == 1:
+        sources = {name: next(iter(sources.values()))}
+    elif name is not None and name not in sources:
+        raise UserError(f"test_set={name}: this run's test sets are {', '.join(sources)}")
+    elif name is not None:
+        sources = {name: sources[name]}
+    if config.references is not None and len(sources) > 1:
         raise UserError(
-            f"scores={config.scores}: one file cannot hold {len(sets)} test sets; choose one with "
+            f"references: they belong to one test set, but there are {len(sources)}; choose one "
+            f"with test_set=NAME, of {', '.join(sources)}"
+        )
+    return sources
+
+
+def _check_runs(config: EvaluateConfig, names: Sequence[str]) -> None:
+    """Hold that runs which are compared are different ones, each with checkpoints of its own."""
+    if len(names) == 1:
+        return
+    folders = [Path(name).resolve() for name in names]
+    for number, folder in enumerate(folders):
+        if folder in folders[:number]:
+            raise UserError(f"run_dir: {names[number]} is named twice; compare different runs")
+    for checkpoint in listed(config.checkpoint):
+        if checkpoint not in ("best", "last", "averaged") and not files.STEP.fullmatch(checkpoint):
+            raise UserError(
+                f"checkpoint={checkpoint}: a path belongs to one run, but {len(names)} are "
+                "compared; give best, last, averaged or step-N"
+            )
+
+
+def _check_scores(config: EvaluateConfig, *, runs: int, sets: Sequence[str]) -> None:
+    """Hold that `scores` names a file that can be written and holds one table."""
+    if config.scores is None:
+        return
+    path = Path(config.scores)
+    if runs > 1:
+        raise UserError(f"scores={path}: one file cannot hold {runs} runs; evaluate one run_dir")
+    if len(sets) > 1:
+        raise UserError(
+            f"scores={path}: one file cannot hold {len(sets)} test sets; choose one with "
             f"test_set=NAME, of {', '.join(sets)}"
         )
+    if path.is_dir():
+        raise UserError(f"scores={path}: is a folder; expected the name of a file")
+    if not path.parent.is_dir():
+        raise UserError(f"scores={path}: there is no folder {path.parent}; make it first")
+
+
+def _load(name: str, config: EvaluateConfig) -> Run:
+    folder = Path(name)
     # Told now: in a run that is still training, `best` may lead elsewhere by the end.
-    step = files.locate(Path(config.run_dir), config.checkpoint).resolve().name
+    steps = [_step(folder, checkpoint) for checkpoint in listed(config.checkpoint)]
     translator = Translator.load(
-        config.run_dir, config.checkpoint, device=config.device, decode=config.decode
-    )
-    results = []
-    for name, pair_files in sets.items():
-        result, rows = evaluate_set(translator, config, name=name, pair_files=pair_files)
-        result.record["checkpoint"] = step
-        write_result(Path(config.run_dir), result)
-        if config.scores is not None:
-            files.write_text(Path(config.scores), rows)
-        results.append(result)
-    print(table(results))
+        folder, config.checkpoint, device=config.device, decode=config.decode,
+        replace_unk=config.replace_unk,
+    )  # fmt: skip
+    return Run(name, folder, translator, steps if len(steps) > 1 else steps[0])
 
 
-def _choose(sets: dict[str, PairFiles], name: str) -> dict[str, PairFiles]:
-    """Return one of several test sets, or the only one under another name."""
-    if len(sets) == 1:
-        return {name: next(iter(sets.values()))}
-    if name not in sets:
-        raise UserError(f"test_set={name}: this run's test sets are {', '.join(sets)}")
-    return {name: sets[name]}
+def _step(folder: Path, checkpoint: str) -> str:
+    """Return the name of a checkpoint's folder, with its path if that is no part of the run."""
+    step = files.locate(folder, checkpoint).resolve()
+    return step.name if step.is_relative_to(folder.resolve()) else str(step)
 
 
-def evaluate_set(
-    translator: Translator, config: EvaluateConfig, *, name: str, pair_files: PairFiles
-) -> tuple[Result, str]:
-    """Return the scores of one test set, and a JSON line a pair for `scores`."""
-    pairs = read_pairs(pair_files)  # refuses sides that do not match, before any work
-    sources: list[str] = list(pairs["source"])
-    references = [line for path in pair_files.target for line in metrics.read_references(path)]
-    tokenizers = translator.tokenizers
-    source_ids = tokenizers.source.encode_batch(sources)
-    target_ids = tokenizers.target.encode_batch(list(pairs["target"]))
-    with progress_bar(2 * len(sources), description=name, unit="line") as bar:
-        log_p = score_pairs(translator.model, source_ids, target_ids, progress=bar.update)
-        found = translator.translate(sources, alignments=False, progress=bar.update)
-    hypotheses = [translation.text for translation in found]
-    tokens = [len(ids) + 1 for ids in target_ids]
-    record = scores_record(hypotheses, references, log_p=log_p, tokens=tokens)
-    record |= {
-        "test_set": name,
-        "source": [str(path) for path in pair_files.source],
-        "target": [str(path) for path in pair_files.target],
+def _evaluate(
+    one: Run, test: EvaluationSet, config: EvaluateConfig, *, scoring: Scoring
+) -> Evaluation:
+    """Score a run on a test set and write the results."""
+    several = isinstance(config.run_dir, list) and len(config.run_dir) > 1
+    title = f"{test.name}, {one.name}" if several else test.name
+    found = evaluate(one.translator, test, scoring=scoring, stages=_stages(title))
+    record = finite(found.record) | {
+        "replace_unk": config.replace_unk,
+        "checkpoint": one.checkpoint,
         "decode": asdict(config.decode),
     }
-    rows = "".join(
-        json.dumps({"log_probability": float(p), "tokens": n}) + "\n"
-        for p, n in zip(log_p, tokens, strict=True)
-    )
-    return Result(name, hypotheses, record), rows
+    if found.unknown and config.replace_unk is False:
+        print(
+            f"warning: {title}: the hypotheses lack {found.unknown} unknown words, "
+            f"{100 * record['unknown_rate']:.2f}% of their words; replace_unk=true puts words of "
+            "the source in their place, decode.ban_unk=true bars them",
+            file=sys.stderr,
+        )
+    found = found._replace(record=record)
+    write_result(one.folder, test.name, found)
+    if config.scores is not None:
+        files.write_text(Path(config.scores), score_rows(found))
+    return found
 
 
-def scores_record(
-    hypotheses: Sequence[str], references: Sequence[str],
-    *, log_p: NDArray[np.float64], tokens: Sequence[int],
-) -> dict[str, Any]:  # fmt: skip
-    """Return the figures of `evaluation.json`.
+def _stages(title: str) -> Stages:
+    def stage(what: str, total: int) -> AbstractContextManager[Bar]:
+        unit = "line" if what != "scores" else "score"
+        bar: AbstractContextManager[Bar] = progress_bar(
+            total, description=f"{title}: {what}", unit=unit
+        )
+        return bar
 
-    Args:
-        hypotheses: detokenised text, N lines.
-        references: likewise, as `metrics.read_references` gives them.
-        log_p: log p(reference, EOS | source) of each pair, natural.
-        tokens: target pieces and EOS of each pair.
-    """
-    loss = -float(log_p.sum()) / sum(tokens)
-    return {
-        "bleu": metrics.bleu(hypotheses, references)._asdict(),
-        "chrf": metrics.chrf(hypotheses, references)._asdict(),
-        "loss": loss,
-        "perplexity": metrics.perplexity(loss),
-        "sentences": len(hypotheses),
-    }
+    return stage
 
 
-def write_result(run_dir: Path, result: Result) -> None:
+def write_result(run_dir: Path, name: str, result: Evaluation) -> None:
     """Write `evaluations/NAME/` and point the links in the run folder at it."""
-    folder = run_dir / "evaluations" / result.name
+    folder = run_dir / "evaluations" / name
     with files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     hypotheses = "".join(line + "\n" for line in result.hypotheses)
     files.write_text(folder / "hypotheses.txt", hypotheses)
-    text = json.dumps(result.record, indent=1, ensure_ascii=False) + "\n"
-    files.write_text(folder / "evaluation.json", text)
-    for name in ("evaluation.json", "hypotheses.txt"):
-        files.point(run_dir / name, f"evaluations/{result.name}/{name}")
+    files.write_text(folder / "evaluation.json", _json(result.record))
+    for file in ("evaluation.json", "hypotheses.txt"):
+        files.point(run_dir / file, f"evaluations/{name}/{file}")
 
 
-def table(results: Sequence[Result]) -> str:
-    """Return the scores as a table, the signatures under it."""
-    head = ("test set", "BLEU", "chrF", "loss", "perplexity", "sentences")
-    rows = [
-        (
-            result.name,
-            f"{result.record['bleu']['score']:.2f}",
-            f"{result.record['chrf']['score']:.2f}",
-            f"{result.record['loss']:.4f}",
-            f"{result.record['perplexity']:.2f}",
-            str(result.record["sentences"]),
-        )
-        for result in results
-    ]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in (head, *rows)
-    ]
-    first = results[0].record
-    lines += [f"BLEU {first['bleu']['signature']}", f"chrF {first['chrf']['signature']}"]
-    return "\n".join(lines)
+def _json(record: Mapping[str, Any]) -> str:
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    # A file name that is no UTF-8 comes as lone surrogates; JSON has an escape for them.
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _compared(
+    test: EvaluationSet, results: Sequence[tuple[Run, Evaluation]], config: EvaluateConfig,
+    *, scoring: Scoring,
+) -> str:  # fmt: skip
+    """Test runs against the first one, write `comparison.json` and return the tables."""
+    resamples = scoring.bootstrap if scoring.bootstrap > 1 else metrics.RESAMPLES
+    differences, signatures = metrics.compare(
+        [result.hypotheses for _, result in results], test.references,
+        tokenize=scoring.tokenize, lowercase=scoring.lowercase, bootstrap=resamples,
+    )  # fmt: skip
+    (first, _), *others = results
+    entries = []
+    for number, (one, result) in enumerate(results):
+        entry: dict[str, Any] = {
+            "run_dir": str(one.folder.resolve()),
+            "checkpoint": one.checkpoint,
+        }
+        entry |= {key: result.record[key] for key in ("loss", "perplexity", "length_ratio")}
+        for key in scoretable.METRICS:
+            more = differences[number - 1][key]._asdict() if number else {}
+            entry[key] = {**result.record[key], **more}
+        entries.append(entry)
+    record = {
+        "test_set": test.name,
+        **test.origin,
+        "references": test.further,
+        "sentences": len(test.sources),
+        "test": "paired bootstrap",
+        "resamples": resamples,
+        "signatures": signatures,
+        "runs": entries,
+        "decode": asdict(config.decode),
+    }
+    path = first.folder / "evaluations" / test.name / "comparison.json"
+    files.write_text(path, _json(finite(record)))
+    table = scoretable.score_table("run", [(one.name, result.record) for one, result in results])
+    against = scoretable.difference_table(
+        first.name,
+        [(one.name, found) for (one, _), found in zip(others, differences, strict=True)],
+        resamples=resamples,
+    )
+    if len({one.translator.target_tokenizer.fingerprint for one, _ in results}) > 1:
+        against += "\nloss and perplexity are of pieces, and these runs have different ones"
+    return f"test set {scoretable.printable(test.name)}\n\n{table}\n\n{against}"
+
+
+def _search(decode: DecodeConfig, runs: Sequence[Run]) -> str:
+    """Return how translations were found, in a few words."""
+    checkpoints = {
+        " + ".join([one.checkpoint] if isinstance(one.checkpoint, str) else one.checkpoint)
+        for one in runs
+    }
+    beam = f"beam {decode.beam_size}" if decode.beam_size > 1 else "greedy"
+    words = [f"{beam}, length penalty {decode.length_penalty:g}"]
+    return ", ".join([*words, *(f"checkpoint {name}" for name in checkpoints if len(runs) == 1)])

@@ -229,7 +229,7 @@ def _tokenizers(config: TrainConfig, pairs: datasets.Dataset, log: RunLog) -> To
         sources, targets,
         kind=settings.kind, vocab_size=settings.vocab_size, joint=settings.joint,
         byte_fallback=isinstance(settings, SubwordConfig) and settings.byte_fallback,
-        warn=log.warn,
+        languages=(config.data.source_lang, config.data.target_lang), warn=log.warn,
     )  # fmt: skip
 
 

@@ -1,0 +1,255 @@
+"""Tables as pairs: .tsv and .jsonl line by line, .parquet by small parts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rnnsearch import arrowcache
+from rnnsearch.columns import (
+    NESTED,
+    PairColumns,
+    counted,
+    find_columns,
+    missing,
+    pair_batches,
+    shown,
+)
+from rnnsearch.errors import UserError, nearest
+from rnnsearch.lines import Hash, open_bytes, read_lines
+
+if TYPE_CHECKING:
+    import datasets
+
+_BATCH_ROWS = 2_000
+# To be raised when prepared tables change in form or meaning.
+_FORMAT = "1"
+
+
+class TableFiles(NamedTuple):
+    """Tables read one after the other; made by `table_files`."""
+
+    paths: tuple[Path, ...]
+    columns: PairColumns
+
+    @property
+    def label(self) -> str:
+        """The first table, such as `data/words.tsv`."""
+        more = len(self.paths) - 1
+        return str(self.paths[0]) + (f" and {more} more" if more else "")
+
+    def read(self) -> datasets.Dataset:
+        """Return the pairs as columns `source` and `target`, memory-mapped.
+
+        They are prepared once and kept under a hash of the bytes of the files and of what was
+        asked for, so an edited file is read anew whatever its size and time stamp say.
+
+        Raises:
+            UserError: a table is missing, empty, not to be read or not of its form (with file and
+                line or row), a column is missing, or a cell is no text.
+        """
+        import datasets
+
+        known = arrowcache.digests_of(self.paths)
+        path = None if known is None else arrowcache.lookup(self._key(known))
+        if path is None:
+            hashes: list[Any] = []
+
+            def batches() -> Iterator[Any]:
+                hashes[:] = [hashlib.sha256() for _ in self.paths]
+                return _batches(self.paths, self.columns, hashes)
+
+            # What was read counts, not what stood there a moment before.
+            path = arrowcache.store_pairs(
+                batches, lambda: self._key([done.hexdigest() for done in hashes])
+            )
+        return datasets.Dataset.from_file(str(path))
+
+    def references(self) -> list[str]:
+        """Return the target cells without the white space at their end; nothing else changes."""
+        return [text.rstrip() for text in self.read()["target"]]
+
+    def describe(self) -> dict[str, Any]:
+        """Return the paths."""
+        return {"table": [*map(str, self.paths)]}
+
+    def _key(self, digests: Sequence[str]) -> str:
+        kinds = ",".join(map(_kind, self.paths))
+        return arrowcache.key_of(f"table{_FORMAT}", kinds, repr(self.columns), *digests)
+
+
+def table_files(paths: tuple[Path, ...], columns: PairColumns) -> TableFiles:
+    """Return tables that are told apart by the endings of their names.
+
+    Raises:
+        UserError: an ending is none of the three.
+    """
+    for path in paths:
+        if _kind(path) not in _READERS:
+            raise UserError(
+                f"{path}: a table's name ends in .tsv, .jsonl (both also with .gz) or .parquet; "
+                "rename or convert it"
+            )
+    return TableFiles(paths, columns)
+
+
+def _kind(path: Path) -> str:
+    """Return the ending that tells the form, the one before `.gz` where text is compressed."""
+    name = path.name.lower()
+    kind = Path(name.removesuffix(".gz")).suffix
+    return Path(name).suffix if kind == ".parquet" else kind
+
+
+def _batches(paths: Sequence[Path], columns: PairColumns, digests: Sequence[Hash]) -> Iterator[Any]:
+    """Yield the record batches of all tables."""
+    for path, digest in zip(paths, digests, strict=True):
+        count = 0
+        for batch in _READERS[_kind(path)](path, columns, digest):
+            count += len(batch)
+            yield batch
+        if not count:
+            raise UserError(f"{path}: the table has no rows; one for each pair was expected")
+
+
+# Tab-separated values.
+
+
+def _read_tsv(path: Path, columns: PairColumns, digest: Hash) -> Iterator[Any]:
+    """Yield the cells as they stand: there is no quoting, and no word means a missing value."""
+    return arrowcache.pair_batches(_tsv_pairs(path, columns, digest))
+
+
+def _tsv_pairs(path: Path, columns: PairColumns, digest: Hash) -> Iterator[tuple[str, str]]:
+    width = source = target = 0
+    for number, line in enumerate(read_lines(path, digest=digest), 1):
+        cells = line.split("\t")
+        if number == 1:
+            source, target, is_header = _tsv_columns(path, cells, columns)
+            width = len(cells)
+            if is_header:
+                continue
+        if len(cells) != width:
+            raise UserError(
+                f"{path}:{number}: {counted(len(cells))}, but line 1 has {width}; every line "
+                "needs the same number, with one tab between two"
+            )
+        yield cells[source], cells[target]
+
+
+def _tsv_columns(path: Path, first: list[str], columns: PairColumns) -> tuple[int, int, bool]:
+    """Return the numbers of source and target from 0, and whether the first line names them."""
+    there = len(first)
+    if columns.numbers is not None:
+        source, target = columns.numbers
+        if max(source, target) >= there:
+            message = f"{path}:1: {counted(there)}, but data.columns asks for number"
+            raise UserError(f"{message} {max(source, target) + 1}; they count from 1")
+        return source, target, {first[source], first[target]} == set(columns.languages)
+    names = columns.names
+    if columns.chosen is None and not (there == 2 and set(first) == set(names)):
+        if there != 2:
+            listed = ",".join(names) if set(names) <= set(first) else "1,2"
+            what = f"name two of them, as in 'data.columns=[{listed}]'"
+            remedy = "put one tab between source and target" if there < 2 else what
+            raise UserError(f"{path}:1: {counted(there)}, but a table has two; {remedy}")
+        return 0, 1, False
+    for name in names:
+        if first.count(name) != 1:
+            which = "is there twice" if name in first else f"is not there{nearest(name, first)}"
+            raise UserError(
+                f"{path}:1: column '{name}' {which}; the first line must name the columns, "
+                f"found {shown(first)}; numbers work without names, as in 'data.columns=[1,2]'"
+            )
+    return first.index(names[0]), first.index(names[1]), True
+
+
+# JSON lines.
+
+
+def _read_jsonl(path: Path, columns: PairColumns, digest: Hash) -> Iterator[Any]:
+    """Yield two values of each object, which hold text and nothing else."""
+    if columns.numbers is not None:
+        raise UserError(
+            f"{path}: data.columns={list(columns.chosen or ())} counts columns, but objects have "
+            "keys; name two, as in 'data.columns=[en,fr]'"
+        )
+    lines = enumerate(read_lines(path, digest=digest), 1)
+    names = columns.names
+    return arrowcache.pair_batches(
+        _json_pair(line, names, f"{path}:{number}") for number, line in lines
+    )
+
+
+def _json_pair(line: str, names: tuple[str, str], where: str) -> tuple[str, str]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: not JSON ({error}); each line is one object") from error
+    if not isinstance(row, dict):
+        raise UserError(f"{where}: {_json_type(row)}; an object by language was expected")
+    nested = row.get(NESTED)
+    if isinstance(nested, dict) and not (names[0] in row and names[1] in row):
+        row = nested
+    for name in names:
+        if name not in row:
+            raise UserError(f"{where}: {missing(name, list(row))}")
+        if not isinstance(row[name], str):
+            raise UserError(f"{where}: '{name}' is {_json_type(row[name])}; text was expected")
+    source, target = row[names[0]], row[names[1]]
+    # The line itself is UTF-8, so only an escape can bring half a character in.
+    if "\\u" in line and any("\ud800" <= character <= "\udfff" for character in source + target):
+        raise UserError(f"{where}: half a surrogate pair such as \\ud800 is no character; mend it")
+    return source, target
+
+
+def _json_type(value: Any) -> str:
+    match value:
+        case None | bool():
+            return json.dumps(value)
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+    return "a number"
+
+
+# Parquet.
+
+
+def _read_parquet(path: Path, columns: PairColumns, digest: Hash) -> Iterator[Any]:
+    """Yield the rows in small parts, so that memory does not grow with the table."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with open_bytes(path) as file:
+        try:
+            before, after = hashlib.file_digest(file, "sha256"), hashlib.sha256()
+            table = parquet.ParquetFile(file, buffer_size=1 << 20)
+            paths = find_columns(table.schema_arrow, columns, where=str(path))
+            tops = list(dict.fromkeys(names[0] for names in paths))
+            first = 0
+            for rows in table.iter_batches(_BATCH_ROWS, columns=tops, use_threads=False):
+                yield from pair_batches(rows, paths, where=str(path), first=first)
+                first += len(rows)
+            file.seek(0)
+            while part := file.read(1 << 20):
+                after.update(part)
+                digest.update(part)
+        except (pa.ArrowException, OSError) as error:
+            reason = " ".join(str(error).split())
+            raise UserError(f"{path}: no parquet table, or a damaged one ({reason})") from error
+    # It is read from its end, so it cannot be hashed on the way as text is.
+    if after.digest() != before.digest():
+        raise UserError(f"{path}: the file changed while it was read; start again", status=1)
+
+
+_READERS: dict[str, Callable[[Path, PairColumns, Hash], Iterator[Any]]] = {
+    ".tsv": _read_tsv,
+    ".jsonl": _read_jsonl,
+    ".parquet": _read_parquet,
+}
