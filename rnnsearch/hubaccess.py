@@ -94,24 +94,19 @@ def _remember(path: str, name: str | None, found: OpenSet) -> None:
 
     columns = [pa.array([*found.splits]), pa.array([found.version] * len(found.splits))]
     batch = pa.record_batch(columns, ["split", "version"])
-    arrowcache.store(batch.schema, lambda: [batch], lambda: _memory(path, name))
+    key = arrowcache.key_of("splits1", path, str(name))
+    arrowcache.store(batch.schema, lambda: [batch], lambda: key)
 
 
 def _recall(path: str, name: str | None, title: str) -> OpenSet | None:
     """Return what `_remember` kept, whose rows can be read where they were read before."""
     import pyarrow as pa
 
-    kept = arrowcache.lookup(_memory(path, name))
+    kept = arrowcache.lookup(arrowcache.key_of("splits1", path, str(name)))
     if kept is None:
         return None
     rows = pa.ipc.open_stream(pa.memory_map(str(kept))).read_all().to_pylist()
     return OpenSet(title, {row["split"]: None for row in rows}, {}, rows[0]["version"])
-
-
-def _memory(path: str, name: str | None) -> str:
-    import datasets
-
-    return arrowcache.key_of("splits1", datasets.config.HF_ENDPOINT, path, str(name))
 
 
 def _keep_quiet() -> None:
@@ -219,20 +214,15 @@ def _ask(path: str) -> tuple[str, str | None]:
         return path, f"no answer in {_PATIENCE_SECONDS} seconds"
     if not isinstance(answer, Exception):
         return answer.id, None
-    response = getattr(answer, "response", None)
-    if isinstance(answer, RepositoryNotFoundError) or _is_verdict(response):
+    response: Any = getattr(answer, "response", None)
+    if response is None:
+        return path, _reason(answer)
+    # A gateway on the way refuses too, but it does not speak of sets.
+    named = any(name in response.headers for name in ("X-Error-Code", "X-Error-Message"))
+    lasting = 400 <= response.status_code < 500 and response.status_code not in (408, 429)
+    if isinstance(answer, RepositoryNotFoundError) or (named and lasting):
         raise _no_access(path, response.status_code, answer) from answer
-    return path, _reason(answer) if response is None else f"it answers {response.status_code}"
-
-
-def _is_verdict(response: Any) -> bool:
-    """Tell whether the hub itself refused, and not a gateway on the way or for the moment."""
-    return (
-        response is not None
-        and 400 <= response.status_code < 500
-        and response.status_code not in (408, 429)
-        and any(name in response.headers for name in ("X-Error-Code", "X-Error-Message"))
-    )
+    return path, f"it answers {response.status_code}"
 
 
 def _no_access(path: str, status: int, error: Exception) -> UserError:

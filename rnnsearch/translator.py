@@ -13,12 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rnnsearch import checkpoint as files
 from rnnsearch.alignment import read_dictionary, replace_unknown
 from rnnsearch.batches import collate, collate_sources, plan_decoding
 from rnnsearch.config import DecodeConfig
 from rnnsearch.errors import UserError
-from rnnsearch.model import TranslationModel, build_model
+from rnnsearch.loading import load_model
+from rnnsearch.model import TranslationModel
 from rnnsearch.plain import load_run_config
 from rnnsearch.search import LONG_SOURCE, Hypothesis, SearchOptions, search
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
@@ -289,61 +289,3 @@ def search_options(decode: DecodeConfig, *, kind: str) -> SearchOptions:
         min_length_ratio=decode.min_length_ratio,
         ban_unk=kind != "word" if decode.ban_unk is None else decode.ban_unk,
     )
-
-
-def load_model(run_dir: Path, checkpoint: str, *, tokenizers: Tokenizers) -> TranslationModel:
-    """Return the model of a checkpoint on the CPU, in evaluation mode.
-
-    Args:
-        run_dir: the run that `checkpoint` is a name in.
-        checkpoint: a name or a path; the folder of another run means its best checkpoint.
-        tokenizers: those that the model has to share.
-
-    Raises:
-        UserError: its file is missing or damaged, does not belong to its run, or that run has
-            other tokenizers.
-    """
-    folder = files.locate(run_dir, checkpoint)
-    owner = folder.parent.parent
-    if not (owner / "config.yaml").is_file():  # a checkpoint copied out of its run
-        owner = run_dir
-    if owner.resolve() != run_dir.resolve():
-        _check_tokenizers(checkpoint, owner, tokenizers)
-    model = build_model(
-        load_run_config(owner).model,
-        source_vocab=tokenizers.source.vocab_size,
-        target_vocab=tokenizers.target.vocab_size,
-    )
-    load_weights(model, folder / files.MODEL)
-    return model.eval()
-
-
-def _check_tokenizers(checkpoint: str, owner: Path, tokenizers: Tokenizers) -> None:
-    for side, mine, other in zip(
-        ("source", "target"), tokenizers, Tokenizers.load(owner / "tokenizer"), strict=True
-    ):
-        if mine.fingerprint != other.fingerprint:
-            raise UserError(
-                f"checkpoint={checkpoint}: its run has another {side} tokenizer; an ensemble needs "
-                "the same ones: train its runs with tokenizer.path=RUN or start_from=RUN"
-            )
-
-
-def load_weights(model: TranslationModel, path: Path) -> None:
-    """Fill `model` with the tensors of `path`.
-
-    Raises:
-        UserError: the file is missing or damaged, or its tensors are not this model's.
-    """
-    weights = files.load_tensors(path)
-    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    came = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-    if came != expected:
-        names = sorted(n for n in came.keys() | expected.keys() if came.get(n) != expected.get(n))
-        name = names[0]
-        raise UserError(
-            f"{path}: does not belong to this run's config.yaml and tokenizer: {name} is "
-            f"{came.get(name, 'missing')}, expected {expected.get(name, 'none')}",
-            status=1,
-        )
-    model.load_state_dict(weights)

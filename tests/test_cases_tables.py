@@ -67,18 +67,21 @@ def test_t2_cells_that_look_like_missing_values(base_run, tmp_path):
     assert (base_run / "evaluations" / "words" / "evaluation.json").is_file()
 
 
-def test_t3_no_network(tmp_path):
-    """In a process of its own, because the libraries read the variable when they are loaded."""
+def test_t3_no_network(tmp_path, monkeypatch):
     words = [*SMALL, "data=hub", "data.path=Helsinki-NLP/opus_books", "data.name=en-fr"]
-    start = time.monotonic()
+    words.append(f"run_dir={tmp_path / 'h'}")
+    told = ("data.path=Helsinki-NLP/opus_books", "cannot be reached", "local files work")
+    # In a process of its own, because the libraries read the variable when they are loaded.
     done = subprocess.run(
-        command("train", *words, f"run_dir={tmp_path / 'h'}"),
+        command("train", *words),
         capture_output=True, text=True, check=False, env=environment() | {"HF_HUB_OFFLINE": "1"},
     )  # fmt: skip
+    check_refused(Result(done.returncode, done.stdout, done.stderr), words=told, status=(2,))
+    # In this one, where a busy machine does not count the time it takes to load them.
+    monkeypatch.setattr(datasets.config, "HF_ENDPOINT", "http://127.0.0.1:9")
+    start = time.monotonic()
+    refuse("train", *words, words=told, status=(2,))
     assert time.monotonic() - start < 30
-    result = Result(done.returncode, done.stdout, done.stderr)
-    words = ("data.path=Helsinki-NLP/opus_books", "cannot be reached", "local files work")
-    check_refused(result, words=words, status=(2,))
 
 
 def test_t3_a_saved_folder_trains_as_the_files_do(base_run, tmp_path):

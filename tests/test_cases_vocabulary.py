@@ -82,7 +82,7 @@ def test_v1_a_vocabulary_too_small_is_refused_and_the_same_folder_used(
 @pytest.mark.parametrize("kind", KINDS)
 def test_v2_a_run_owns_its_tokenizers(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
-    few = ("trainer.max_updates=4", "trainer.valid_every=4", "decode.max_length=12")
+    few = ("trainer.max_updates=2", "trainer.valid_every=2", "decode.max_length=12")
     size = {"unigram": 50, "bpe": 60, "word": 30}[kind]
     succeed("train", *of_kind(kind, *few), f"tokenizer.vocab_size={size}", "run_dir=runs/a")
     test = lines_of(IN / "base.test.en")

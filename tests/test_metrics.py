@@ -1,6 +1,7 @@
 import gzip
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -115,7 +116,7 @@ def test_options_change_the_score_and_the_signature_alone(tmp_path):
 
 def test_several_references_and_intervals_are_those_of_the_command(tmp_path):
     written = tmp_path / "hypotheses.txt"
-    written.write_bytes((CASES / "odd.lower.test.fr").read_bytes())
+    written.write_bytes((CASES / "odd.entity.test.fr").read_bytes())
     paths = [CASES / f"odd.{spelling}test.fr" for spelling in ("", "nfd.", "ascii.")]
     hypotheses, references = read_references(written), [read_references(p) for p in paths]
     theirs = sacrebleu(paths, written, "--confidence", "--confidence-n", "200")
@@ -178,21 +179,29 @@ def test_bleu_by_the_length_of_the_source():
 
 
 def test_the_paired_test_is_that_of_the_command(tmp_path):
-    names = ["odd.test.fr", "odd.nfd.test.fr", "odd.spacey.test.fr"]
+    names = ["odd.test.fr", "odd.nfd.test.fr", "odd.nfkc.test.fr"]
     reference = CASES / "odd.ascii.test.fr"
-    command = [sys.executable, "-m", "sacrebleu", str(reference), "--paired-bs", "-f", "json", "-i"]
-    command += [*(str(CASES / name) for name in names), "-m", "bleu", "chrf", "ter"]
-    command += ["--paired-bs-n", "100"]
+    command = [sys.executable, "-m", "sacrebleu", str(reference), "--paired-bs", "-f", "latex"]
+    command += ["-i", *(str(CASES / name) for name in names), "-m", "bleu", "chrf", "ter"]
+    command += ["--paired-bs-n", "100", "-w", "4"]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
-    first, *others = json.loads(done.stdout)
+    told = [[float(p) for p in re.findall(r"p = ([\d.]+)", row)] for row in done.stdout.split("\n")]
     systems = [read_references(CASES / name) for name in names]
     differences, signatures = compare(systems, read_references(reference), bootstrap=100)
     assert all("bs:100|seed:12345" in signature for signature in signatures.values())
-    for ours, theirs in zip(differences, others, strict=True):
-        for key, name in [("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER")]:
-            difference = theirs[name]["score"] - first[name]["score"]
-            assert ours[key].difference == pytest.approx(difference)
-            assert ours[key].p_value == (theirs[name]["p_value"] if difference else 1)
+    ours = [[round(d[key].p_value, 4) for key in ("bleu", "chrf", "ter")] for d in differences]
+    assert ours == [row for row in told if row]
+    references = read_references(reference)
+    for score, key in [(bleu, "bleu"), (chrf, "chrf"), (ter, "ter")]:
+        first, *others = [score(system, references).score for system in systems]
+        found = [difference[key].difference for difference in differences]
+        assert found == pytest.approx([other - first for other in others])
+
+
+def test_no_difference_is_no_significant_one():
+    lines = read_references(CASES / "odd.test.fr")
+    (differences,), _ = compare([lines, lines], lines, bootstrap=10)
+    assert set(differences.values()) == {(0.0, 1.0)}
 
 
 def test_the_default_signature_names_every_choice():

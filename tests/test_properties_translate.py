@@ -19,9 +19,40 @@ LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])
     lambda line: line.rstrip("\r")
 )
 ODD = st.sampled_from(
-    ["", " ", "\u200b", "\ufeff", "\u3000", "\x00", "a\x00b", "\u2028", "\x85", "\x1c", "\r x"]
-    + ["</s>", "<unk>", "<s> <pad>", "\u2581", "\u2047", "\u2585", "a\u0301", "\U0001f469\u200d"]
-    + ["\u202e\u05d0\u05d1", "x" * 300, "the " * 90, "\ufffd", "&lt;unk&gt;", "@-@", "$5 \\frac"]
+    [
+        *(
+            "",
+            " ",
+            "\u200b",
+            "\ufeff",
+            "\u3000",
+            "\x00",
+            "a\x00b",
+            "\u2028",
+            "\x85",
+            "\x1c",
+            "\r x",
+        ),
+        *(
+            "</s>",
+            "<unk>",
+            "<s> <pad>",
+            "\u2581",
+            "\u2047",
+            "\u2585",
+            "a\u0301",
+            "\U0001f469\u200d",
+        ),
+        *(
+            "\u202e\u05d0\u05d1",
+            "x" * 300,
+            "the " * 90,
+            "\ufffd",
+            "&lt;unk&gt;",
+            "@-@",
+            "$5 \\frac",
+        ),
+    ]
 )
 LINES = st.lists(LINE | ODD, max_size=6)
 FEW = settings(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rnnsearch.cli.starting import take_over
 from rnnsearch.config import (
     Command,
     DataConfig,
@@ -15,7 +16,6 @@ from rnnsearch.config import (
     data_folder,
     paths_of,
 )
-from rnnsearch.cli.starting import take_over
 from rnnsearch.errors import UserError
 from rnnsearch.plain import build, system_path
 from rnnsearch.validation import validate

@@ -4,12 +4,15 @@ Nothing slow is imported before a sub-command is known.
 """
 
 import contextlib
+import io
 import os
 import re
+import signal
 import sys
 
 from rnnsearch import __version__
 from rnnsearch.errors import Interrupted, UserError, nearest
+from rnnsearch.interrupts import ending_at_once
 
 _REMEDY = (
     "lower trainer.batch_sentences, trainer.batch_tokens or decode.batch_sentences, raise "
@@ -43,8 +46,27 @@ def main(argv: list[str] | None = None) -> int:
     Args:
         argv: the words after ``rnnsearch``; those of the process by default.
     """
+    with ending_at_once(_work_has_begun):
+        _speak_utf8()
+        return _status(sys.argv[1:] if argv is None else list(argv))
+
+
+def _work_has_begun() -> bool:
+    """Return whether a sub-command, which is imported last, is there with all that it needs."""
+    return any(hasattr(sys.modules.get(f"rnnsearch.cli.{name}"), "run") for name in COMMANDS)
+
+
+def _speak_utf8() -> None:
+    """Write UTF-8 whatever the locale; a file name of another encoding keeps its bytes."""
+    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors)
+
+
+def _status(argv: list[str]) -> int:
+    """Run the command line; return the exit status, having said why it is not 0."""
     try:
-        status = _dispatch(sys.argv[1:] if argv is None else list(argv))
+        status = _dispatch(argv)
         if sys.stdout is not None:
             sys.stdout.flush()  # here a closed pipe can still be caught
     except UserError as error:
@@ -55,9 +77,10 @@ def main(argv: list[str] | None = None) -> int:
         return _tell("interrupted", 130)
     except BrokenPipeError:
         # Whoever read the output has left. What is still buffered must not fail again at exit.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return 128 + signal.SIGPIPE  # as `cat` and `sed` end
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError) and not re.search(
             "allocate memory|out of memory", str(error)
@@ -73,7 +96,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _tell(message: str, status: int) -> int:
-    print(f"rnnsearch: {UserError(message)}", file=sys.stderr)
+    if sys.stderr is not None:  # `print` would take standard output for it
+        with contextlib.suppress(OSError):
+            print(f"rnnsearch: {UserError(message)}", file=sys.stderr)
     return status
 
 
@@ -81,7 +106,9 @@ def _dispatch(argv: list[str]) -> int:
     if not argv:
         raise UserError(f"expected a command, {_listed()}; see rnnsearch --help")
     word, rest = argv[0], argv[1:]
-    if word in ("--help", "-h"):
+    if word == "help" and rest:  # `rnnsearch help train`
+        word, rest = rest[0], ["--help"]
+    if word in ("--help", "-h", "help"):
         print(HELP, end="")
         return 0
     if word == "--version":
@@ -96,10 +123,13 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _run(command: str, argv: list[str]) -> int:
-    if "--help" in argv or "-h" in argv:
+    if argv[:1] == ["help"] or "--help" in argv or "-h" in argv:
         from rnnsearch.cli.help import command_help
 
         print(command_help(command, argv), end="")
+        return 0
+    if "--version" in argv:
+        print(f"rnnsearch {__version__}")
         return 0
     from rnnsearch.cli.app import run_command
 
@@ -111,23 +141,23 @@ def _listed() -> str:
 
 
 def _complete(argv: list[str]) -> int:
-    """Answer the shell's completion; Hydra's own part knows no sub-commands.
+    """Install completion, or answer the shell, which puts the line typed so far into COMP_LINE.
 
-    The shell puts the line typed so far into COMP_LINE. Its first word is the program.
+    Of the words after the flag, `install=SHELL` and `uninstall=SHELL` print what the shell is to
+    run, and `query=bash` asks what may follow.
     """
-    line = os.environ.get("COMP_LINE", "")
-    if not any(word.startswith("query=") for word in argv):
-        return _run(COMMANDS[0], argv)  # install and uninstall are the same for all
-    typed = re.fullmatch(r"(\s*\S+)\s+(\S+)(\s.*)", line, re.DOTALL)
-    if typed is None:
-        begun = line.split()[1:2] or [""]
-        print(" ".join(name for name in COMMANDS if name.startswith(begun[0])))
-        return 0
-    program, command, rest = typed.groups()
-    if command not in COMMANDS:
-        return 0
-    os.environ["COMP_LINE"] = f"{program}{rest}"
-    try:
-        return _run(command, argv)
-    finally:
-        os.environ["COMP_LINE"] = line
+    from rnnsearch.cli import completion
+
+    asked = argv[1] if len(argv) == 2 else ""
+    scripts = {"install=bash": completion.INSTALL, "uninstall=bash": completion.UNINSTALL}
+    if asked == "query=bash":
+        line, point = os.environ.get("COMP_LINE", ""), os.environ.get("COMP_POINT", "")
+        typed = line[: int(point)] if point.isdecimal() else line
+        with contextlib.suppress(OSError):  # nobody asked for an error message
+            for answer in completion.answers(typed, breaks=os.environ.get("COMP_WORDBREAKS", "")):
+                print(answer)
+    elif asked in scripts:
+        print(scripts[asked], end="")
+    else:
+        raise UserError(f"{argv[0]}: expected {argv[0]} install=bash or uninstall=bash")
+    return 0

@@ -1,30 +1,21 @@
 """The words of a command line: flags for Hydra, and overrides that are checked before it runs."""
 
 import argparse
-import shlex
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, NoReturn
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
-from hydra.errors import HydraException
+from hydra.core.override_parser.types import Glob, Override
 
-from rnnsearch import __version__
-from rnnsearch.config import KINDS, TrainConfig
+from rnnsearch.cli.completion import choices_of
+from rnnsearch.cli.overrides import check_override, groups_of, read_override, type_of
+from rnnsearch.cli.overrides import quoted_twice as quoted_twice
+from rnnsearch.cli.ownfiles import check_own_files
+from rnnsearch.config import TrainConfig
 from rnnsearch.errors import UserError, nearest
-from rnnsearch.plain import fields_of, known_keys, split_optional
+from rnnsearch.plain import known_keys
 
-# Hydra's own settings that would do nothing here, and what does it instead.
-_REFUSED = {
-    "hydra.mode": "add -m to run a sweep",
-    "hydra.run.dir": "set run_dir=PATH",
-    "hydra.sweep.dir": "set run_dir=PATH",
-    "hydra.sweep.subdir": "the swept keys name the folders in run_dir",
-    "hydra.output_subdir": "everything is kept in run_dir",
-    "hydra/launcher": "the jobs of a sweep run one after the other",
-    "hydra/sweeper": "a sweep runs every combination of the values",
-}
-_OWN_FOLDER = ("run_dir", "name")
+_INFO = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 
 
 class Options(NamedTuple):
@@ -40,7 +31,7 @@ class Options(NamedTuple):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UserError(message)
+        raise UserError(message.removeprefix("argument "))
 
 
 def read_options(argv: list[str], *, root: type) -> Options:
@@ -53,25 +44,64 @@ def read_options(argv: list[str], *, root: type) -> Options:
     Raises:
         UserError: an unknown flag, or an override that cannot mean what it says.
     """
+    for word in argv:
+        if re.fullmatch(r"(-cn|-cp|--config-name|--config-path)(=.*)?", word, re.DOTALL):
+            raise _unknown_flag(word, root)
     parsed, rest = _parser().parse_known_args(argv)
+    if "=" in (parsed.info or ""):  # `--info` takes a word only where there is one for it
+        rest.append(parsed.info)
+        parsed.info = "all"
     for word in rest:
         if word.startswith("-"):
             raise _unknown_flag(word, root)
-    shown = ("hydra_help", "cfg", "info", "shell_completion")
-    runs = not any(getattr(parsed, name) for name in shown)
-    if parsed.multirun and root is not TrainConfig:
-        raise UserError("-m: this command runs once; only `rnnsearch train` takes several values")
-    overrides = _without_null_experiment([_read_override(word) for word in rest])
+    _check_flags(parsed, root=root)
+    overrides = _without_null_experiment([read_override(word, root) for word in rest])
     for override in overrides:
-        _check_override(override, root=root, sweep=parsed.multirun)
+        check_override(override, root=root, sweep=parsed.multirun)
+        _check_glob(override, argv, root=root)
+    if parsed.config_dir is not None:
+        check_own_files(parsed.config_dir, overrides)
     return Options(
         flags=_flags(parsed),
         overrides=[_as_text(override, root) for override in overrides],
-        run_dirs=_folders(overrides, several=_type_of("run_dir", root) is Any),
+        run_dirs=_folders(overrides, several=type_of("run_dir", root) is Any),
         sweep=parsed.multirun,
         swept=frozenset(o.key_or_group for o in overrides if o.is_sweep_override()),
-        runs=runs,
+        runs=not _shown(parsed),
     )
+
+
+def _shown(parsed: argparse.Namespace) -> list[str]:
+    """Return the flags that show something instead of running the command."""
+    return [f"--{name.replace('_', '-')}" for name in ("hydra_help", "cfg", "info")
+            if getattr(parsed, name)]  # fmt: skip
+
+
+def _check_flags(parsed: argparse.Namespace, *, root: type) -> None:
+    """Hold that the flags go together."""
+    if parsed.multirun and root is not TrainConfig:
+        raise UserError("-m: this command runs once; only `rnnsearch train` takes several values")
+    shown = [*_shown(parsed), *["-m"] * parsed.multirun]
+    if len(shown) > 1:
+        remedy = "leave -m out and give each key one value" if parsed.multirun else "give one"
+        raise UserError(f"{' and '.join(shown)} do not go together; {remedy}")
+    if parsed.info not in (None, *_INFO):
+        raise UserError(f"--info={parsed.info}: expected one of {', '.join(_INFO)}")
+    if parsed.cfg is None and (parsed.resolve or parsed.package is not None):
+        flag = "--resolve" if parsed.resolve else "--package"
+        raise UserError(f"{flag}: it goes with --cfg job")
+    groups = sorted({name.partition(".")[0] for name, _ in known_keys(root) if "." in name})
+    if parsed.package not in (None, *groups):
+        raise UserError(f"--package={parsed.package}: expected one of {', '.join(groups)}")
+
+
+def _check_glob(override: Override, argv: list[str], *, root: type) -> None:
+    """Hold that a pattern fits a choice; a sweep of none would run nothing without a word."""
+    value, group = override.value(), override.key_or_group
+    if isinstance(value, Glob) and group in groups_of(root):
+        names = sorted(set(choices_of(group, argv)))
+        if not value.filter(names):
+            raise UserError(f"{override.input_line}: fits none of {', '.join(names)}")
 
 
 def _without_null_experiment(overrides: list[Override]) -> list[Override]:
@@ -85,9 +115,7 @@ def _without_null_experiment(overrides: list[Override]) -> list[Override]:
 def _parser() -> _Parser:
     """Return a parser of the flags of Hydra that make sense here; the overrides are left over."""
     parser = _Parser(prog="rnnsearch", add_help=False, allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"rnnsearch {__version__}")
     parser.add_argument("--multirun", "-m", action="store_true")
-    parser.add_argument("--shell-completion", "-sc", action="store_true")
     parser.add_argument("--resolve", action="store_true")
     parser.add_argument("--hydra-help", action="store_true")
     parser.add_argument("--cfg", "-c", choices=("job", "hydra", "all"))
@@ -113,69 +141,15 @@ def _unknown_flag(word: str, root: type) -> UserError:
     same = [name for name in keys if name.rpartition(".")[2] == key]
     hint = f" (did you mean '{same[0]}=...'?)" if same else nearest(key, keys)
     flag = word.partition("=")[0]
+    if flag in ("-cn", "-cp", "--config-name", "--config-path"):
+        hint = ", and --config-dir DIR adds a folder with choices of your own"
     return UserError(f"{flag}: there is no such flag; settings are written KEY=VALUE{hint}")
-
-
-def _read_override(word: str) -> Override:
-    """Parse one override; what Hydra's grammar cannot read is told with a way to quote it."""
-    try:
-        return OverridesParser.create().parse_overrides([word])[0]
-    except HydraException:
-        key, equal, value = word.partition("=")
-        if not equal or not key:
-            raise UserError(f"{word}: expected KEY=VALUE") from None
-        message = f"{key}: its value has a character with a meaning of its own; quote it twice"
-        raise UserError(f"{message}: {quoted_twice(key, value)}") from None
-
-
-def quoted_twice(key: str, value: str) -> str:
-    """Return an override as to be typed, quoted for the shell and for Hydra."""
-    inner = value.strip("\"'").replace('"', '\\"')
-    return shlex.quote(f'{key}="{inner}"')
-
-
-def _check_override(override: Override, *, root: type, sweep: bool) -> None:
-    key, word = override.key_or_group, override.input_line or ""
-    if not key:
-        raise UserError(f"{word}: expected KEY=VALUE")
-    names = (*dict(known_keys(root)), *fields_of(root), "experiment")
-    if override.is_delete():
-        raise UserError(f"{word}: a key cannot be taken away; write {key}=null for no value")
-    if override.is_add() and key in names:
-        raise UserError(f"{word}: this key is there already; write it without +")
-    if key in _REFUSED:
-        raise UserError(f"{key}: this setting of Hydra is not used here; {_REFUSED[key]}")
-    group = key.removesuffix(".kind")
-    choices = KINDS.get(fields_of(root).get(group, object), {})
-    if choices and key != group:
-        raise UserError(f"{key}: choose with {group}=NAME, of {', '.join(choices)}")
-    if override.is_sweep_override():
-        if not sweep:
-            raise _unexpected_sweep(override, root)
-        if key in _OWN_FOLDER:
-            raise UserError(f"{key}: it cannot take several values; each job has a folder in it")
-    elif choices and not isinstance(override.value(), str | dict):
-        raise UserError(f"{word}: expected one of {', '.join(choices)}")
-
-
-def _unexpected_sweep(override: Override, root: type) -> UserError:
-    key, _, value = (override.input_line or "").partition("=")
-    base = _type_of(key, root)
-    wishes = [f"for a list write '{key}=[{value}]'"] if base is Any else []
-    wishes += [f"for one text write {quoted_twice(key, value)}"] if base in (Any, str) else []
-    wishes += ["to run each value add -m"] if root is TrainConfig else []
-    return UserError(f"{key}={value}: several values; {', '.join(wishes) or 'give one'}")
-
-
-def _type_of(key: str, root: type) -> Any:
-    """Return the type of a key's values without null; of a group or an unknown key `object`."""
-    return split_optional(dict(known_keys(root)).get(key, object))[0]
 
 
 def _as_text(override: Override, root: type) -> str:
     """Return the override for Hydra; a name or path that looks like a number stays as typed."""
     word = override.input_line or ""
-    is_text = _type_of(override.key_or_group, root) in (str, Any)
+    is_text = type_of(override.key_or_group, root) in (str, Any)
     if not is_text or override.is_sweep_override() or not isinstance(override.value(), int | float):
         return word
     if override.key_or_group == "replace_unk" and isinstance(override.value(), bool):

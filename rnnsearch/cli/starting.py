@@ -4,7 +4,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from rnnsearch import checkpoint as files
 from rnnsearch.config import TrainConfig
 from rnnsearch.errors import UserError
 from rnnsearch.plain import load_run_config
@@ -73,5 +72,7 @@ def starting_weights(run_dir: Path) -> Path:
     Raises:
         UserError: it has none.
     """
+    from rnnsearch import checkpoint as files  # loads torch, which the checks go without
+
     best = run_dir / "checkpoints" / "best"
     return files.locate(run_dir, "best" if best.is_dir() else "last")

@@ -15,6 +15,7 @@ from rnnsearch.config import SubwordConfig, TrainConfig
 from rnnsearch.corpus import PairSource, encode_pairs, nonblank
 from rnnsearch.errors import UserError
 from rnnsearch.interrupts import Interrupts
+from rnnsearch.loading import load_weights
 from rnnsearch.model import build_model
 from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import load_run_config, to_plain, to_yaml
@@ -25,7 +26,7 @@ from rnnsearch.runlog import RunLog
 from rnnsearch.saving import average, fingerprints, restore
 from rnnsearch.text import Tokenizers, train_tokenizers
 from rnnsearch.training import fit
-from rnnsearch.translator import Translator, load_weights, search_options
+from rnnsearch.translator import Translator, search_options
 from rnnsearch.validation import compare_for_resume, pick_device
 
 

@@ -1,0 +1,58 @@
+"""A user's own configuration files, looked at before Hydra reads them.
+
+Hydra takes some of their mistakes for something else, and its errors do not always name the file.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra.core.override_parser.types import Override
+
+from rnnsearch.errors import UserError
+from rnnsearch.lines import read_lines
+
+# Hydra reads it in the first lines alone, which must all be of this form.
+_PACKAGE = re.compile(r"(\s*#\s*@\w+ +\S+\s*\n|\s*\n)*\s*#\s*@package +\S+\s*(\n|$)")
+
+
+def check_own_files(folder: str, overrides: Iterable[Override]) -> None:
+    """Check the files of a ``--config-dir`` that the command line chooses.
+
+    Raises:
+        UserError: there is no such folder, or a file of it cannot be one of this program's.
+    """
+    if not folder or not Path(folder).is_dir():
+        raise UserError(f"--config-dir={folder}: there is no such folder")
+    for override in overrides:
+        for name in _names(override):
+            path = Path(folder, override.key_or_group, f"{name}.yaml")
+            if path.is_file():
+                _check_file(path, group=override.key_or_group)
+
+
+def _names(override: Override) -> list[str]:
+    """Return the choices that an override names."""
+    value: Any = override.value()
+    if override.is_choice_sweep():
+        value = getattr(value, "list", [])
+    return [
+        str(getattr(name, "text", name)) for name in (value if isinstance(value, list) else [value])
+    ]
+
+
+def _check_file(path: Path, *, group: str) -> None:
+    text = "".join(f"{line}\n" for line in read_lines(path))
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return  # Hydra's error names the file and the line
+    if content is not None and not isinstance(content, dict):
+        raise UserError(f"{path}: expected lines of KEY: VALUE, not a list or a single value")
+    content = content or {}
+    if "hydra" in content or "hydra/" in str(content.get("defaults")):
+        raise UserError(f"{path}: hydra: settings of Hydra are not used here; take them out")
+    if group == "experiment" and not _PACKAGE.match(text):
+        raise UserError(f"{path}: its first line must be '# @package _global_'")
