@@ -27,6 +27,7 @@ from rnnsearch.errors import UserError
 FORMAT = 1
 STEP = re.compile(r"step-(\d+)")
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+_REMEDY = "copy the run folder again, or use another checkpoint or run"
 
 
 @contextlib.contextmanager
@@ -254,13 +255,10 @@ def load_state(step: Path) -> dict[str, Any]:
 
 def _damaged(path: Path, error: Exception) -> UserError:
     if isinstance(error, FileNotFoundError):
-        return UserError(f"{path}: missing; copy the run folder again or choose another checkpoint",
-                         status=1)  # fmt: skip
+        return UserError(f"{path}: missing; {_REMEDY}", status=1)
     if isinstance(error, OSError) and error.strerror:
         return UserError(f"{path}: could not be read: {error.strerror}", status=1)
-    return UserError(
-        f"{path}: incomplete or damaged; copy it again or choose another checkpoint", status=1
-    )
+    return UserError(f"{path}: incomplete or damaged; {_REMEDY}", status=1)
 
 
 def locate(run_dir: Path, checkpoint: str) -> Path:

@@ -224,6 +224,7 @@ class EvaluateConfig:
     bootstrap: int  # resamples behind an interval; 0: no intervals
     tokenize: str  # of sacreBLEU
     lowercase: bool
+    ter: bool  # whether to compute TER, which is slow on long lines
     replace_unk: Any  # false, true, or the path of a dictionary
     scores: str | None  # path
     data: DataConfig

@@ -48,6 +48,7 @@ class Scoring(NamedTuple):
     tokenize: str = "13a"
     lowercase: bool = False
     bootstrap: int = 0
+    ter: bool = True
 
 
 class Evaluation(NamedTuple):
@@ -122,7 +123,8 @@ def evaluate(
     Args:
         translator: a model or an ensemble.
         test: what it is tried on.
-        scoring: how BLEU and chrF look at the text, and the resamples behind the intervals.
+        scoring: how BLEU and chrF look at the text, the resamples behind the intervals, and
+            whether there is to be TER.
         stages: shows the progress.
     """
     tokenizers = translator.tokenizers
@@ -189,8 +191,8 @@ def _finite(value: Any) -> Any:
 def _scores(
     test: EvaluationSet, hypotheses: list[str], *, scoring: Scoring, stages: Stages
 ) -> dict[str, Any]:
-    tokenize, lowercase, bootstrap = scoring
-    with stages("scores", 3) as bar:
+    tokenize, lowercase, bootstrap, with_ter = scoring
+    with stages("scores", 2 + with_ter) as bar:
         bleu = metrics.bleu(
             hypotheses, test.references,
             tokenize=tokenize, lowercase=lowercase, bootstrap=bootstrap,
@@ -198,6 +200,8 @@ def _scores(
         bar.update()
         chrf = metrics.chrf(hypotheses, test.references, lowercase=lowercase, bootstrap=bootstrap)
         bar.update()
+        if not with_ter:
+            return {"bleu": bleu._asdict(), "chrf": chrf._asdict(), "ter": None}
         ter = metrics.ter(hypotheses, test.references, bootstrap=bootstrap)
         bar.update()
     return {"bleu": bleu._asdict(), "chrf": chrf._asdict(), "ter": ter._asdict()}

@@ -105,10 +105,9 @@ class HubSet:
         """Return the numbers of rows of the splits in `spec`."""
         if self._endless:
             return dict.fromkeys(_names(spec), _ENDLESS)
+        splits = self.opened.splits
         return {
-            name: len(self.opened.splits[name])
-            if self._mapped(name)
-            else self._stored(_Part(name, 0, None)).num_rows
+            name: len(splits[name] if self._mapped(name) else self._stored(_Part(name, 0, None)))
             for name in _names(spec)
         }
 
@@ -152,31 +151,34 @@ class HubSet:
 
         if part not in self._prepared:
             key = self._key(part)
+
+            def key_after() -> str:
+                if self._key(part) != key:
+                    what = "its files changed while they were read; start again"
+                    raise UserError(f"data.path={self.path}: {what}", status=1)
+                return key
+
             path = arrowcache.lookup(key)
-            if path is None:
-                path = arrowcache.store_pairs(lambda: self._stream(part), lambda: self._key(part))
+            path = path or arrowcache.store_pairs(lambda: self._stream(part), key_after)
             self._prepared[part] = pa.ipc.open_stream(pa.memory_map(str(path))).read_all()
         return self._prepared[part]
 
     def _key(self, part: _Part) -> str:
-        """Return the key of rows: by the content of local files, by the version on the hub."""
-        digests: list[str] | None = [self.path, str(self.name), self.opened.version]
+        """Return the key of rows: by the version on the hub, by the content of local files."""
+        content = [self.path, str(self.name), self.opened.version]
         if not self.opened.version:
-            digests = arrowcache.digests_of(self.opened.files.get(part.split, ()))
-        parts = (f"set{_FORMAT}", repr(self.columns), repr(part))
-        return arrowcache.key_of(*parts, *(digests or [uuid.uuid4().hex]))
+            content = arrowcache.digests_of(self.opened.files[part.split]) or []
+        return arrowcache.key_of(f"set{_FORMAT}", repr(self.columns), repr(part), *content)
 
     def _stream(self, part: _Part) -> Iterator[Any]:
         """Yield record batches of the rows of a part."""
         where = f"{self.opened.title} {part.split}"
         stop = _ENDLESS if part.stop is None else part.stop
-        first = 0
-        split = self.opened.splits[part.split]
+        first, split = 0, self.opened.splits[part.split]
         if split is None:
             raise unreached(self.path, f"which {self.opened.title} {part.split} needs")
         with reading(self.path, self.name):
-            data = split.with_format("arrow")
-            for rows in data.iter(_BATCH_ROWS):
+            for rows in split.with_format("arrow").iter(_BATCH_ROWS):
                 if first >= stop:
                     break
                 start = max(part.start - first, 0)
@@ -229,12 +231,10 @@ class HubSplit:
         import datasets
 
         table = self.of.rows(self.key, self.spec)
+        if self.seed is not None and table.num_rows < 2:
+            what = "1 pair is too little to cut a validation split from it"
+            raise UserError(f"{self.key}={self.spec}: {what}; give data.valid.split or its files")
         if self.seed is not None:
-            if table.num_rows < 2:
-                raise UserError(
-                    f"{self.key}={self.spec}: 1 pair is too little to cut a validation split from "
-                    "it; give data.valid.split, or data.valid.source and data.valid.target"
-                )
             table = _cut(table, self.seed, is_valid=self.is_valid)
         # Without a name of our own, the library makes one of all the text.
         return datasets.Dataset(table, fingerprint=uuid.uuid4().hex)
@@ -249,7 +249,7 @@ class HubSplit:
 
 
 def open_hub_set(path: str, *, name: str | None, columns: PairColumns, streaming: bool) -> HubSet:
-    """Open a set on the hub or in a folder; see `hubaccess.open_set` for what can go wrong."""
+    """Open a set on the hub or in a folder; it raises what `hubaccess.open_set` does."""
     return HubSet(path, name, columns, streaming, open_set(path, name, streaming=streaming))
 
 
@@ -296,6 +296,5 @@ def _slices(table: Any, starts: npt.NDArray[Any], stops: npt.NDArray[Any]) -> An
     """Join some ranges of rows, without a copy of their text."""
     import pyarrow as pa
 
-    return pa.concat_tables(
-        [table.slice(a, b - a) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
-    )
+    ranges = zip(starts.tolist(), stops.tolist(), strict=True)
+    return pa.concat_tables([table.slice(a, b - a) for a, b in ranges])

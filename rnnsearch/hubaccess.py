@@ -121,9 +121,6 @@ def _keep_quiet() -> None:
         disable_progress_bars()
 
 
-# Folders.
-
-
 def _saved(folder: Path) -> bool:
     """Tell whether `save_to_disk` made the folder."""
     return (folder / "dataset_dict.json").is_file() or (
@@ -166,9 +163,6 @@ def _build(path: str, name: str | None, *, title: str, streaming: bool) -> OpenS
         files = {str(split): tuple(map(Path, paths)) for split, paths in listed}
         return OpenSet(title, found, files, "")
     return OpenSet(title, found, {}, f"{datasets.config.HF_ENDPOINT} {builder.hash}")
-
-
-# The hub.
 
 
 def _check_name(path: str) -> None:

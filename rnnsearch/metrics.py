@@ -162,6 +162,7 @@ class Difference(NamedTuple):
 def compare(
     systems: Sequence[Sequence[str]], references: References,
     *, tokenize: str = "13a", lowercase: bool = False, bootstrap: int = RESAMPLES,
+    with_ter: bool = True,
 ) -> tuple[list[dict[str, Difference]], dict[str, str]]:  # fmt: skip
     """Paired bootstrap test (Koehn, 2004) of systems against the first, that of `--paired-bs`.
 
@@ -171,6 +172,7 @@ def compare(
         tokenize: of sacreBLEU.
         lowercase: score without regard to case.
         bootstrap: resamples.
+        with_ter: whether to test TER too.
 
     Returns:
         For each system after the first its differences by `bleu`, `chrf` and `ter`; and the
@@ -188,8 +190,9 @@ def compare(
     metrics = {
         "bleu": _bleu_metric(tokenize=tokenize, lowercase=lowercase),
         "chrf": CHRF(lowercase=lowercase),
-        "ter": TER(),
     }
+    if with_ter:
+        metrics["ter"] = TER()
     test = PairedTest(
         [(str(number), list(hypotheses)) for number, hypotheses in enumerate(systems)],
         metrics,

@@ -78,7 +78,7 @@ def files_split(source: Any, target: Any) -> SplitConfig:
 def evaluating(config: TrainConfig) -> EvaluateConfig:
     return EvaluateConfig(
         run_dir="runs/x", checkpoint="best", device="cpu", test_set=None, references=None,
-        bootstrap=1000, tokenize="13a", lowercase=False, replace_unk=False, scores=None,
+        bootstrap=1000, tokenize="13a", lowercase=False, ter=True, replace_unk=False, scores=None,
         data=config.data, decode=config.decode,
     )  # fmt: skip
 

@@ -103,6 +103,18 @@ def test_a_bom_is_kept_where_asked(tmp_path):
     assert list(read_lines(path, drop_bom=False)) == ["\ufeffa"]
 
 
+def test_aligned_files_are_a_source_of_pairs(tmp_path):
+    first, second = write(tmp_path / "a.en", "a\n"), write(tmp_path / "b.en", "b\n")
+    target = write(tmp_path / "x.fr", "\ufeff é \u00a0\n\u2028\r\n")
+    files = PairFiles((first, second), (target,))
+    assert files.label == f"{first} | x.fr and 1 more"
+    assert PairFiles((first,), (target,)).label == f"{first} | x.fr"
+    assert files.describe() == {"source": [str(first), str(second)], "target": [str(target)]}
+    # The reference is scored as it stands in the file, the BOM included.
+    assert files.references() == ["\ufeff é", ""]
+    assert list(files.read()["target"]) == [" é \u00a0", "\u2028"]
+
+
 def test_text_that_is_not_utf8_is_refused_with_file_and_line():
     message = r"latin1\.train\.fr:77: not UTF-8: byte 0xe9 at position 1 of the line.*iconv"
     with pytest.raises(UserError, match=message):

@@ -15,7 +15,7 @@ from fake_hub import SET, fake_hub
 from pyarrow import parquet
 from test_tables import data_config
 
-from rnnsearch import arrowcache, hubaccess
+from rnnsearch import arrowcache, hub, hubaccess
 from rnnsearch.cli.sources import test_sources as sources_of_test
 from rnnsearch.cli.sources import training_sources
 from rnnsearch.columns import PairColumns
@@ -89,8 +89,8 @@ def jsonl(folder: Path, **splits) -> Path:
 
 
 def split_of(path, spec="train", *, name=None, columns=EN_FR, streaming=False):
-    hub = open_hub_set(str(path), name=name, columns=columns, streaming=streaming)
-    return hub.split("data.train.split", spec, usual=("train",))
+    found = open_hub_set(str(path), name=name, columns=columns, streaming=streaming)
+    return found.split("data.train.split", spec, usual=("train",))
 
 
 def numbers(split) -> list[int]:
@@ -361,6 +361,18 @@ def test_an_edited_file_of_a_folder_is_noticed(tmp_path, streaming):
     assert numbers(split_of(path, streaming=streaming)) == [3, 4]
 
 
+def test_a_file_of_a_folder_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    path = jsonl(tmp_path / "lines", train=ROWS[:2])
+    real = hub.pair_batches
+
+    def touched(*args, **options):
+        jsonl(path, train=ROWS[3:5])
+        return real(*args, **options)
+
+    monkeypatch.setattr(hub, "pair_batches", touched)
+    refused("its files changed while they were read; start again", path)
+
+
 @pytest.mark.parametrize("batch", [7, 2_000])
 def test_streaming_takes_the_rows_asked_for(tmp_path, monkeypatch, batch):
     monkeypatch.setattr("rnnsearch.hub._BATCH_ROWS", batch)
@@ -425,8 +437,8 @@ def test_damaged_sets_are_refused(tmp_path):
 
 def test_a_set_of_the_hub_is_downloaded_and_then_needs_no_hub(tmp_path, monkeypatch, capfd):
     """Real loading from an imitation of the hub, which then goes away."""
-    with fake_hub(layout(tmp_path / "set")) as hub:
-        use_hub(monkeypatch, f"http://127.0.0.1:{hub.server_port}")
+    with fake_hub(layout(tmp_path / "set")) as server:
+        use_hub(monkeypatch, f"http://127.0.0.1:{server.server_port}")
         split = split_of(SET, "train[:9]", name="en-fr")
         assert numbers(split) == list(range(9))
         assert split.label == f"{SET} en-fr train[:9]"
@@ -443,8 +455,8 @@ def test_a_set_of_the_hub_is_downloaded_and_then_needs_no_hub(tmp_path, monkeypa
 
 
 def test_streaming_from_the_hub_keeps_what_it_has_read(tmp_path, monkeypatch):
-    with fake_hub(layout(tmp_path / "set")) as hub:
-        use_hub(monkeypatch, f"http://127.0.0.1:{hub.server_port}")
+    with fake_hub(layout(tmp_path / "set")) as server:
+        use_hub(monkeypatch, f"http://127.0.0.1:{server.server_port}")
         options = {"name": "en-fr", "streaming": True}
         assert numbers(split_of(SET, "train[10:20]", **options)) == list(range(10, 20))
         with monkeypatch.context() as patch:
@@ -473,17 +485,17 @@ def test_streaming_from_the_hub_keeps_what_it_has_read(tmp_path, monkeypatch):
     ],
 )
 def test_a_set_that_the_hub_does_not_give(tmp_path, monkeypatch, status, code, match):
-    with fake_hub(tmp_path, refusal=(status, code)) as hub:
-        use_hub(monkeypatch, f"http://127.0.0.1:{hub.server_port}")
+    with fake_hub(tmp_path, refusal=(status, code)) as server:
+        use_hub(monkeypatch, f"http://127.0.0.1:{server.server_port}")
         refused(rf"data\.path=owner/books: {match}", SET)
-        assert len([path for path in hub.asked if SET in path]) == 1
+        assert len([path for path in server.asked if SET in path]) == 1
 
 
 def test_a_set_of_the_hub_with_a_script_is_refused(tmp_path, monkeypatch):
     folder = layout(tmp_path / "set")
     (folder / "books.py").write_text("raise SystemExit('it ran')")
-    with fake_hub(folder) as hub:
-        use_hub(monkeypatch, f"http://127.0.0.1:{hub.server_port}")
+    with fake_hub(folder) as server:
+        use_hub(monkeypatch, f"http://127.0.0.1:{server.server_port}")
         refused("data.path=owner/books: the set needs a loading script", SET, name="en-fr")
 
 
@@ -529,10 +541,10 @@ def test_time_limits_leave_room_below_half_a_minute():
 
 def test_offline_mode_asks_nobody(tmp_path, monkeypatch):
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    with fake_hub(tmp_path) as hub:
-        use_hub(monkeypatch, f"http://127.0.0.1:{hub.server_port}")
+    with fake_hub(tmp_path) as server:
+        use_hub(monkeypatch, f"http://127.0.0.1:{server.server_port}")
         refused(r"the hub cannot be reached \(HF_HUB_OFFLINE is set\)", SET)
-        assert hub.asked == []
+        assert server.asked == []
     assert huggingface_hub.constants.HF_HUB_OFFLINE is False
 
 

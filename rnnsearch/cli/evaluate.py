@@ -55,7 +55,7 @@ def run(config: EvaluateConfig) -> None:
         UserError: what the user can mend.
     """
     names = [str(name) for name in listed(config.run_dir)]
-    scoring = Scoring(config.tokenize, config.lowercase, config.bootstrap)
+    scoring = Scoring(config.tokenize, config.lowercase, config.bootstrap, config.ter)
     metrics.check_tokenize(scoring.tokenize)
     _check_runs(config, names)
     sources = _sources(config)
@@ -214,6 +214,7 @@ def _compared(
     differences, signatures = metrics.compare(
         [result.hypotheses for _, result in results], test.references,
         tokenize=scoring.tokenize, lowercase=scoring.lowercase, bootstrap=resamples,
+        with_ter=scoring.ter,
     )  # fmt: skip
     (first, _), *others = results
     entries = []
@@ -223,7 +224,7 @@ def _compared(
             "checkpoint": one.checkpoint,
         }
         entry |= {key: result.record[key] for key in ("loss", "perplexity", "length_ratio")}
-        for key in scoretable.METRICS:
+        for key in signatures:
             more = differences[number - 1][key]._asdict() if number else {}
             entry[key] = {**result.record[key], **more}
         entries.append(entry)

@@ -75,6 +75,7 @@ Keys (KEY=VALUE; null is "no value")
   test_set                a name for the results; the stem of the test file by default
   bootstrap               resamples behind the 95% intervals; 0 for none
   tokenize, lowercase     sacreBLEU's own; tokenize=none for text that is tokenised already
+  ter                     false: without TER, which takes minutes on long lines
   replace_unk             true, or a dictionary file: unknown words become source words
   scores                  a file: one JSON line a pair with the reference's log-probability
   decode.beam_size, decode.length_penalty, decode.max_length, decode.batch_sentences

@@ -38,17 +38,19 @@ def as_user_error(error: Exception, *, root: type) -> UserError:
     """
     if isinstance(error, yaml.YAMLError):
         return _invalid_yaml(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return UserError(f"{error.filename}: could not be read: {error.strerror}")
     if isinstance(error, RecursionError):
         return UserError("a configuration file names itself in its defaults; take that out")
     place = _place(error)
     if isinstance(error, MissingConfigException):
         return UserError(f"{place}{_missing_choice(error)}")
+    cause = _omegaconf_error(error)
+    if cause is not None:
+        return UserError(f"{place}{_wrong_key(cause, root)}")
     if group := _NO_GROUP.search(str(error)):
         return UserError(f"{place}{_no_group(group[1], own=bool(place))}")
-    cause = _omegaconf_error(error)
-    if cause is None:
-        return UserError(_one_line(error))
-    return UserError(f"{place}{_wrong_key(cause, root)}")
+    return UserError(_one_line(error))
 
 
 def _wrong_key(cause: OmegaConfBaseException, root: type) -> str:
@@ -71,7 +73,7 @@ def _wrong_key(cause: OmegaConfBaseException, root: type) -> str:
 def _key_of_class(name: str, root: type) -> str:
     """Return the key that takes a schema's class."""
     for key, hint in fields_of(root).items():
-        if name in (cls.__name__ for cls in (hint, *KINDS.get(hint, {}).values())):
+        if name in (getattr(cls, "__name__", "") for cls in (hint, *KINDS.get(hint, {}).values())):
             return key
     return name
 
@@ -94,9 +96,9 @@ def _omegaconf_error(error: BaseException | None) -> OmegaConfBaseException | No
 
 
 def _place(error: Exception) -> str:
-    """Return which configuration file Hydra was reading, if it says so."""
-    text = str(error)
-    return f"in {text[4 : text.index(chr(39), 4)]}: " if text.startswith("In '") else ""
+    """Return which of a user's configuration files Hydra was reading, if it says so."""
+    found = re.match(r"In '([^']*/[^']*)'", str(error))
+    return f"in {found[1]}: " if found else ""
 
 
 def _wrong_value(error: ValidationError, root: type) -> str:

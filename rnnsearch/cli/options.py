@@ -97,7 +97,8 @@ def _check_flags(parsed: argparse.Namespace, *, root: type) -> None:
 
 def _check_glob(override: Override, argv: list[str], *, root: type) -> None:
     """Hold that a pattern fits a choice; a sweep of none would run nothing without a word."""
-    value, group = override.value(), override.key_or_group
+    group = override.key_or_group
+    value: Any = override.value()
     if isinstance(value, Glob) and group in groups_of(root):
         names = sorted(set(choices_of(group, argv)))
         if not value.filter(names):

@@ -10,8 +10,8 @@ from hydra.core.override_parser.types import Glob, Override, QuotedString
 from hydra.errors import HydraException
 
 from rnnsearch.config import KINDS, TrainConfig
-from rnnsearch.errors import UserError
-from rnnsearch.plain import MISSING, fields_of, known_keys, split_optional, unknown_key
+from rnnsearch.errors import UserError, nearest
+from rnnsearch.plain import MISSING, fields_of, known_keys, split_optional
 
 # Hydra's own settings would do nothing here; what does it instead.
 _REFUSED = {
@@ -45,7 +45,8 @@ def read_override(word: str, root: type) -> Override:
     if key != key.strip():
         raise UserError(f"{word}: expected KEY=VALUE without blanks around the key")
     if _parsed(f"{key}=1") is None:
-        raise unknown_key(re.sub(r"\.+", ".", key.strip(".")), root)
+        hint = nearest(key, [name for name, _ in known_keys(root)])
+        raise UserError(f"{key}: there is no such key{hint}")
     message = f"{key}: its value has a character with a meaning of its own; quote it twice"
     raise UserError(f"{message}: {quoted_twice(key, value)}")
 
@@ -155,8 +156,9 @@ def elsewhere(key: str) -> UserError:
 def _check_choices(override: Override, values: Iterable[Any], kinds: list[str]) -> None:
     """Hold that a group gets names; an experiment may be a list of them."""
     for value in values:
-        named = isinstance(value, str | QuotedString | (dict if kinds else list))
-        if not named or value == MISSING:
+        several = value if isinstance(value, list) and not kinds else [value]
+        named = all(isinstance(name, str | QuotedString) for name in several)
+        if (not named and not (kinds and isinstance(value, dict))) or MISSING in several:
             wanted = f"one of {', '.join(kinds)}" if kinds else "a name, or a list of names"
             raise UserError(f"{override.input_line}: expected {wanted}")
 

@@ -49,10 +49,13 @@ def _check_file(path: Path, *, group: str) -> None:
         content = yaml.safe_load(text)
     except yaml.YAMLError:
         return  # Hydra's error names the file and the line
-    if content is not None and not isinstance(content, dict):
+    content = {} if content is None else content
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise UserError(f"{path}: expected lines of KEY: VALUE, not a list or a single value")
-    content = content or {}
-    if "hydra" in content or "hydra/" in str(content.get("defaults")):
+    defaults = content.get("defaults", [])
+    if not isinstance(defaults, list) or not all(isinstance(item, str | dict) for item in defaults):
+        raise UserError(f"{path}: defaults: expected a list, as in '- override /optimizer: adam'")
+    if "hydra" in content or "hydra/" in str(defaults):
         raise UserError(f"{path}: hydra: settings of Hydra are not used here; take them out")
     if group == "experiment" and not _PACKAGE.match(text):
         raise UserError(f"{path}: its first line must be '# @package _global_'")

@@ -44,6 +44,7 @@ def notes(rows: Sequence[Row], *, search: str) -> str:
         f"{name} {record[key]['signature']}": None
         for key, name in _VARIANTS.items()
         for _, record in rows
+        if record[key] is not None
     }
     return "\n".join([*lines, *signatures])
 
@@ -58,9 +59,10 @@ def difference_table(
         differences: name of each other run, and its differences by metric.
         resamples: of the paired bootstrap test.
     """
-    head = ("difference", *METRICS.values())
+    tested = differences[0][1]
+    head = ("difference", *(METRICS[key] for key in tested))
     cells = [
-        (name, *(_difference(by_metric[key]) for key in METRICS)) for name, by_metric in differences
+        (name, *(_difference(by_metric[key]) for key in tested)) for name, by_metric in differences
     ]
     note = f"less {first}; p: paired bootstrap test, {resamples} resamples; *: p < 0.05"
     return f"{_grid(head, cells)}\n{note}"
@@ -78,7 +80,7 @@ def _main(what: str, rows: Sequence[Row]) -> str:
             name,
             _score(record["bleu"]),
             _number(record["chrf"]["score"], 2),
-            _number(record["ter"]["score"], 2),
+            _number(record["ter"] and record["ter"]["score"], 2),
             _number(record["loss"], 4),
             _number(record["perplexity"], 2),
             _number(record["length_ratio"], 3),

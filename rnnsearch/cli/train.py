@@ -9,6 +9,7 @@ import torch
 
 from rnnsearch import checkpoint as files
 from rnnsearch.cli.options import quoted_twice
+from rnnsearch.cli.runfolder import run_folder
 from rnnsearch.cli.sources import training_sources
 from rnnsearch.cli.starting import starting_weights
 from rnnsearch.config import SubwordConfig, TrainConfig
@@ -38,10 +39,8 @@ def run(config: TrainConfig) -> None:
         Interrupted: SIGTERM or Ctrl-C, after saving.
     """
     folder = config.folder
-    with files.writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
     interrupts = Interrupts()
-    with files.lock(folder), RunLog(folder) as log, interrupts.caught():
+    with run_folder(folder), RunLog(folder) as log, interrupts.caught():
         step = _start(config, log)
         if step is not None:
             progress = Progress.from_plain(files.load_state(step))
