@@ -27,6 +27,7 @@ from cases_common import (
 from safetensors.torch import load_file
 
 from rnnsearch import checkpoint as files
+from rnnsearch.plain import SCHEMA_VERSION
 
 KEEP = ("trainer.keep_last=3", "trainer.metric=loss")
 
@@ -282,4 +283,4 @@ def check_plain(run_dir: Path) -> None:
     config = (run_dir / "config.yaml").read_text("utf-8")
     assert "!!python" not in config
     assert "_target_" not in config
-    assert yaml.safe_load(config)["schema"] == 1
+    assert yaml.safe_load(config)["schema"] == SCHEMA_VERSION

@@ -25,7 +25,7 @@ SWAP = (
     f"data.train.target={IN}/swap.train.fr",
 )
 BARE = [word for word in TINY if not word.startswith(("tokenizer", "model"))]
-FEW = ("trainer.max_updates=4", "trainer.valid_every=2")
+FEW = ("trainer.max_updates=4", "trainer.valid_every=2", "decode.max_length=4", *TWELVE[2:])
 
 
 def same_tokenizers(a: Path, b: Path) -> bool:
