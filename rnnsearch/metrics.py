@@ -267,6 +267,12 @@ def _score(
     lists = _lists(hypotheses, references)
     try:
         result = metric.corpus_score(list(hypotheses), lists, n_bootstrap=max(bootstrap, 1))
+    except MemoryError as error:
+        raise UserError(
+            f"bootstrap={bootstrap}: not enough memory for so many resamples of {len(hypotheses)} "
+            "lines; lower it, or give bootstrap=0",
+            status=1,
+        ) from error
     except TypeError:
         # A resample without a match (chrF) or a reference word (TER) scores a Python float, the
         # others a NumPy one, and sacreBLEU 2.6 cannot take the mean of both.

@@ -97,7 +97,7 @@ def test_the_record_says_what_was_scored_and_how(base_run: Path) -> None:
     assert record["bleu"]["low"] is record["ter"]["high"] is None
     assert record["unknown_rate"] == 0
     assert "±" not in result.out
-    assert [bin_["sentences"] for bin_ in record["by_length"]] == [7]
+    assert sum(bin_["sentences"] for bin_ in record["by_length"]) == 7
 
 
 def test_options_are_those_of_the_command(base_run: Path) -> None:
@@ -267,6 +267,16 @@ def test_a_comparison_without_intervals_takes_a_thousand_resamples(
     record = json.loads((one_run / "evaluations/thousand/comparison.json").read_bytes())
     assert record["resamples"] == 1000
     assert record["runs"][1]["bleu"]["low"] is None
+
+
+def test_ter_can_be_left_out(base_run: Path, one_run: Path) -> None:
+    runs = f"run_dir=[{base_run},{one_run}]"
+    result = succeed("evaluate", runs, *SEVEN, "ter=false", "bootstrap=10", "test_set=no_ter")
+    assert result.out.count("(p = ") == 2
+    assert "TER nrefs" not in result.out
+    assert evaluation(base_run)["ter"] is None
+    record = json.loads((base_run / "evaluations/no_ter/comparison.json").read_bytes())
+    assert set(record["signatures"]) == {"bleu", "chrf"}
 
 
 def test_runs_with_other_tokenizers_are_compared(base_run: Path, word_run: Path) -> None:

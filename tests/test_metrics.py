@@ -153,6 +153,15 @@ def test_few_and_blank_lines_have_an_interval(score, hypotheses, references):
         assert ours.low == pytest.approx(ours.score) == pytest.approx(ours.high)
 
 
+def test_resamples_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("sacrebleu.significance._bootstrap_resample", full)
+    with pytest.raises(UserError, match=r"bootstrap=1000: not enough memory .* of 2 lines"):
+        bleu(["a", "b"], ["a", "b"], bootstrap=1000)
+
+
 def test_ter_has_no_upper_end():
     assert ter(["a b c d e"], ["x"]).score == 500
 

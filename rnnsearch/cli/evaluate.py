@@ -154,8 +154,7 @@ def _evaluate(
     one: Run, test: EvaluationSet, config: EvaluateConfig, *, scoring: Scoring
 ) -> Evaluation:
     """Score a run on a test set and write the results."""
-    several = isinstance(config.run_dir, list) and len(config.run_dir) > 1
-    title = f"{test.name}, {one.name}" if several else test.name
+    title = f"{test.name}, {one.name}" if len(listed(config.run_dir)) > 1 else test.name
     found = evaluate(one.translator, test, scoring=scoring, stages=_stages(title))
     record = finite(found.record) | {
         "replace_unk": config.replace_unk,
@@ -178,7 +177,7 @@ def _evaluate(
 
 def _stages(title: str) -> Stages:
     def stage(what: str, total: int) -> AbstractContextManager[Bar]:
-        unit = "line" if what != "scores" else "score"
+        unit = "score" if what == "scores" else "test" if total == 1 else "line"
         bar: AbstractContextManager[Bar] = progress_bar(
             total, description=f"{title}: {what}", unit=unit
         )
@@ -211,11 +210,13 @@ def _compared(
 ) -> str:  # fmt: skip
     """Test runs against the first one, write `comparison.json` and return the tables."""
     resamples = scoring.bootstrap if scoring.bootstrap > 1 else metrics.RESAMPLES
-    differences, signatures = metrics.compare(
-        [result.hypotheses for _, result in results], test.references,
-        tokenize=scoring.tokenize, lowercase=scoring.lowercase, bootstrap=resamples,
-        with_ter=scoring.ter,
-    )  # fmt: skip
+    with _stages(test.name)("paired bootstrap test", 1) as bar:
+        differences, signatures = metrics.compare(
+            [result.hypotheses for _, result in results], test.references,
+            tokenize=scoring.tokenize, lowercase=scoring.lowercase, bootstrap=resamples,
+            with_ter=scoring.ter,
+        )  # fmt: skip
+        bar.update()
     (first, _), *others = results
     entries = []
     for number, (one, result) in enumerate(results):
