@@ -87,8 +87,18 @@ def write_text(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(text.encode())
+        temporary.write_bytes(_encoded(text))
         _replace(temporary, path)
+
+
+def _encoded(text: str) -> bytes:
+    """Return UTF-8; a file name that is none (told by its surrogates) is escaped as in JSON."""
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+        data.decode()
+    except UnicodeError:
+        return text.encode("utf-8", "backslashreplace")
+    return data
 
 
 def save_step(

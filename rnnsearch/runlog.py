@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from tqdm import tqdm
 
@@ -38,9 +38,13 @@ class RunLog:
 
     def say(self, message: str) -> None:
         """Write one line to `train.log` and standard error."""
-        with files.writing(self.log), self.log.open("a", encoding="utf-8", newline="\n") as log:
+        with files.writing(self.log), self._open_log() as log:
             log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}\n")
         tqdm.write(message, file=sys.stderr)
+
+    def _open_log(self) -> TextIO:
+        # A path that the locale cannot spell comes as half surrogates; its bytes are kept.
+        return self.log.open("a", encoding="utf-8", errors="surrogateescape", newline="\n")
 
     def warn(self, message: str) -> None:
         """Write one line marked as a warning."""

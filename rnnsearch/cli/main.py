@@ -3,12 +3,15 @@
 Nothing slow is imported before a sub-command is known.
 """
 
+import codecs
 import contextlib
+import errno
 import io
 import os
 import re
 import signal
 import sys
+from pathlib import Path
 
 from rnnsearch import __version__
 from rnnsearch.errors import Interrupted, UserError, nearest
@@ -58,9 +61,20 @@ def _work_has_begun() -> bool:
 
 def _speak_utf8() -> None:
     """Write UTF-8 whatever the locale; a file name of another encoding keeps its bytes."""
-    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
+    if sys.stderr is None:  # closed; whoever writes a message or draws a bar needs not know
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+    codecs.register_error("bytes", _bytes_or_escape)
+    for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors=errors)
+            stream.reconfigure(encoding="utf-8", errors="bytes")
+
+
+def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Encode what a file name brought along as it was, and any other half of a pair as text."""
+    try:
+        return codecs.lookup_error("surrogateescape")(error)
+    except UnicodeError:
+        return codecs.lookup_error("backslashreplace")(error)
 
 
 def _status(argv: list[str]) -> int:
@@ -91,14 +105,13 @@ def _status(argv: list[str]) -> int:
         if error.strerror is None:
             raise
         where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-        return _tell(f"{where}{error.strerror}", 1)
+        return _tell(f"{where}{error.strerror}", 2 if error.errno == errno.ENAMETOOLONG else 1)
     return status
 
 
 def _tell(message: str, status: int) -> int:
-    if sys.stderr is not None:  # `print` would take standard output for it
-        with contextlib.suppress(OSError):
-            print(f"rnnsearch: {UserError(message)}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"rnnsearch: {UserError(message)}", file=sys.stderr)
     return status
 
 

@@ -166,7 +166,12 @@ def _folders(overrides: Iterable[Override], *, several: bool) -> tuple[str, ...]
         return ()
     value = given[-1].value()
     if isinstance(value, list) and several:
-        return tuple(map(str, value))
+        return tuple(map(_literal, value))
     if isinstance(value, list | dict):
         raise UserError(f"{given[-1].input_line}: expected one folder")
-    return (str(value),)
+    return (_literal(value),)
+
+
+def _literal(value: Any) -> str:
+    """Return a text in which the sign of an interpolation was escaped, as OmegaConf reads it."""
+    return str(value).replace("\\${", "${")

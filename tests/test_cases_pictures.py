@@ -1,0 +1,50 @@
+"""Case F: pictures show the text literally and never stop a translation."""
+
+from pathlib import Path
+
+import numpy as np
+from cases_common import IN, lines_of, succeed
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from matplotlib.image import imread
+
+from rnnsearch.plots import draw_alignment
+
+
+def test_f1_text_that_a_plotting_library_would_parse(base_run: Path, tmp_path: Path) -> None:
+    pictures, output = tmp_path / "p", tmp_path / "o"
+    before = {path for path in tmp_path.parent.rglob("*") if base_run not in path.parents}
+    words = (f"input={IN}/plot.src", f"output={output}", f"plots={pictures}")
+    succeed("translate", f"run_dir={base_run}", *words, "decode.beam_size=1")
+    assert len(lines_of(output)) == 7
+    assert sorted(path.name for path in pictures.iterdir()) == [
+        f"{number}.png" for number in (1, 2, 3, 4, 5, 7)
+    ]
+    after = {path for path in tmp_path.parent.rglob("*") if base_run not in path.parents}
+    assert after - before == {output, pictures, *pictures.iterdir()}
+    for path in pictures.iterdir():
+        assert imread(path).shape[0] > 50
+
+
+def test_f1_labels_are_literal(tmp_path: Path) -> None:
+    """A picture of `$5` differs from that of `5`: the sign is drawn, not taken for mathematics."""
+    drawn = []
+    for label in ("$5$", "5", r"\frac", "frac", "%s", "{x}", "x"):
+        path = tmp_path / f"{len(drawn)}.png"
+        draw_alignment(
+            path, source_pieces=[label], target_pieces=["y"], weights=np.ones((1, 1), np.float32)
+        )
+        drawn.append(imread(path).tobytes())
+    assert len(set(drawn)) == len(drawn)
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=4))
+def test_any_text_can_be_drawn(tmp_path: Path, pieces: list[str]) -> None:
+    weights = np.full((1, len(pieces)), 1 / len(pieces), np.float32)
+    draw_alignment(
+        tmp_path / "p.png", source_pieces=pieces, target_pieces=["y"], weights=weights, title="$"
+    )
+    assert imread(tmp_path / "p.png").ndim == 3
