@@ -105,7 +105,7 @@ def test_a_command_is_accepted(
         path.write_bytes(b"")
     if "--config-dir" in words:
         write_own_configs()
-    for run in ("demo", "multi30k", "word", "general", "wirings/model.wiring=original,seed=2"):
+    for run in ("demo", "multi30k", "word", "tatoeba", "wirings/model.wiring=original,seed=2"):
         write_run(Path("runs", run), defaults)
     status = main(words)
     assert (status, capsys.readouterr().err) == (0, "")
