@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -113,6 +114,33 @@ def _pair_batch(sides: tuple[list[str], list[str]]) -> Any:
     import pyarrow as pa
 
     return pa.record_batch([pa.array(side, pa.string()) for side in sides], ["source", "target"])
+
+
+def refuse_unsaved(folder: Path) -> None:
+    """Name the file that is missing or damaged in a folder that `save_to_disk` wrote.
+
+    Raises:
+        UserError: one is.
+    """
+    import pyarrow as pa
+
+    remedy = "copy the whole folder again, or write it anew with save_to_disk"
+    table = folder / "dataset_dict.json"
+    parts = [folder]
+    if table.is_file():
+        parts = [folder / name for name in json.loads(table.read_bytes())["splits"]]
+    for part in parts:
+        names = json.loads((part / "state.json").read_bytes())["_data_files"]
+        for file in (part / entry["filename"] for entry in names):
+            if not file.is_file():
+                raise UserError(
+                    f"{file}: no such file, but {part / 'state.json'} names it; {remedy}"
+                )
+            try:
+                pa.ipc.open_stream(pa.memory_map(str(file)))
+            except pa.ArrowInvalid as error:
+                what = f"no Arrow file ({' '.join(str(error).split())})"
+                raise UserError(f"{file}: {what}; {remedy}") from error
 
 
 def _write(folder: Path, schema: Any, batches: Iterable[Any], key: Callable[[], str]) -> Path:

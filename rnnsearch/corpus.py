@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rnnsearch import arrowcache
 from rnnsearch.encoded import Counts, EncodedCorpus, encode_pairs
 from rnnsearch.errors import UserError
-from rnnsearch.lines import Hash, lines_of, read_lines
+from rnnsearch.lines import Hash, counted, lines_of, read_lines
 from rnnsearch.subwords import BlankTest
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Counts", "EncodedCorpus", "FolderFiles", "PairFiles", "PairSource", "encode_pairs"]
 __all__ += ["folder_files", "lines_of", "nonblank", "read_lines", "read_pairs", "read_references"]
+__all__ += ["refuse_text"]
 
 # Lines taken from Arrow at once.
 _BATCH_ROWS = 2_000
@@ -151,6 +152,37 @@ def _one_file(folder: Path, name: str) -> Path:
     return found[0]
 
 
+def refuse_text(path: str, files: Sequence[Path], kind: str) -> None:
+    """Refuse files of a set that `datasets` reads by quotes, with NA for nothing and lines lost.
+
+    Args:
+        path: of the set.
+        files: of a local one, all of them.
+        kind: the form by which `datasets` reads it.
+
+    Raises:
+        UserError: they are of such a form.
+    """
+    for file in files:
+        form = Path(file.name.lower().removesuffix(".gz")).suffix
+        if form == ".tsv":
+            remedy = f"give it as data.train.table={file} (or data.valid.table, data.test.table)"
+        elif form == ".csv":
+            remedy = "convert it to .tsv, .jsonl or .parquet"
+        elif form == ".txt":
+            remedy = "give a file of each language: data.train.source=FILE data.train.target=FILE"
+        else:
+            continue
+        raise UserError(
+            f"{file}: data.path reads no {form}, as cells would not stay as written; {remedy}"
+        )
+    if kind in ("csv", "text"):
+        raise UserError(
+            f"data.path={path}: the set's files are {kind}, whose cells would not stay as written; "
+            "download them and convert them to .tsv, .jsonl or .parquet"
+        )
+
+
 def read_pairs(files: PairFiles) -> datasets.Dataset:
     """Return the pairs of aligned files as columns `source` and `target`, memory-mapped.
 
@@ -196,8 +228,9 @@ def _aligned(files: PairFiles, digests: Sequence[Hash]) -> Iterator[tuple[str, s
             yield source, target
     if counts[0] != counts[1]:
         raise UserError(
-            f"{_names(files.source)} has {counts[0]} lines but {_names(files.target)} has "
-            f"{counts[1]}; line by line one must translate the other, so a line was lost or split"
+            f"{_names(files.source)} has {counted(counts[0], 'line')} but {_names(files.target)} "
+            f"has {counts[1]}; line by line one must translate the other, so a line was lost or "
+            "split"
         )
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rnnsearch import metrics
 from rnnsearch.corpus import PairSource, read_references
 from rnnsearch.errors import UserError
+from rnnsearch.lines import counted
 from rnnsearch.scoring import score_pairs
 from rnnsearch.text import UNK
 from rnnsearch.translator import Translator
@@ -43,7 +44,11 @@ class EvaluationSet(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """sacreBLEU's options; see `metrics.bleu`."""
+    """sacreBLEU's options; see `metrics.bleu`.
+
+    As in the command, `tokenize` and `lowercase` are BLEU's; chrF and TER have settings of their
+    own, which stay at sacreBLEU's defaults.
+    """
 
     tokenize: str = "13a"
     lowercase: bool = False
@@ -107,7 +112,8 @@ def read_set(name: str, source: PairSource, *, references: Sequence[Path] = ()) 
         lines = read_references(path)
         if len(lines) != len(sources):
             raise UserError(
-                f"references={path}: has {len(lines)} lines, but {source.label} has "
+                f"references={path}: has {counted(len(lines), 'line')}, "
+                f"but {source.label} has "
                 f"{len(sources)}; a reference needs a line for each pair of the test set"
             )
         lists.append(lines)
@@ -123,7 +129,7 @@ def evaluate(
     Args:
         translator: a model or an ensemble.
         test: what it is tried on.
-        scoring: how BLEU and chrF look at the text, the resamples behind the intervals, and
+        scoring: how BLEU looks at the text, the resamples behind the intervals, and
             whether there is to be TER.
         stages: shows the progress.
     """
@@ -198,7 +204,7 @@ def _scores(
             tokenize=tokenize, lowercase=lowercase, bootstrap=bootstrap,
         )  # fmt: skip
         bar.update()
-        chrf = metrics.chrf(hypotheses, test.references, lowercase=lowercase, bootstrap=bootstrap)
+        chrf = metrics.chrf(hypotheses, test.references, bootstrap=bootstrap)
         bar.update()
         if not with_ter:
             return {"bleu": bleu._asdict(), "chrf": chrf._asdict(), "ter": None}
@@ -224,11 +230,11 @@ def _share(part: int, whole: int) -> float:
 def _without_unknown(
     source_ids: Sequence[Sequence[int]], target_ids: Sequence[Sequence[int]]
 ) -> list[int]:
-    """Return the pairs that have no unknown word on either side."""
+    """Return the pairs that have words on both sides and no unknown one."""
     return [
         number
         for number, (source, target) in enumerate(zip(source_ids, target_ids, strict=True))
-        if UNK not in source and UNK not in target
+        if len(source) and len(target) and UNK not in source and UNK not in target
     ]
 
 

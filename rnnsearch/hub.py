@@ -15,6 +15,7 @@ from rnnsearch import arrowcache
 from rnnsearch.columns import PairColumns, find_columns, pair_batches, text_column
 from rnnsearch.errors import UserError, nearest
 from rnnsearch.hubaccess import OpenSet, open_set, reading, unreached
+from rnnsearch.lines import counted
 
 if TYPE_CHECKING:
     import datasets
@@ -86,7 +87,7 @@ class HubSet:
 
         tables = [self._table(part) for part in self._parts(key, spec)]
         if not all(table.num_rows for table in tables):
-            counts = (f"{name} has {count} rows" for name, count in self._counts(spec).items())
+            counts = (f"{name} has {counted(n, 'row')}" for name, n in self._counts(spec).items())
             more = "" if self._endless else f"; {', '.join(counts)}"
             raise UserError(f"{key}={spec}: no pairs there in {self.opened.title}{more}")
         return pa.concat_tables(tables, promote_options="permissive")
@@ -177,7 +178,7 @@ class HubSet:
         first, split = 0, self.opened.splits[part.split]
         if split is None:
             raise unreached(self.path, f"which {self.opened.title} {part.split} needs")
-        with reading(self.path, self.name):
+        with reading(self.path, self.name, self.opened.files.get(part.split, ())):
             for rows in split.with_format("arrow").iter(_BATCH_ROWS):
                 if first >= stop:
                     break
@@ -217,8 +218,8 @@ class HubSplit:
         """The set and the split, such as `Helsinki-NLP/opus_books en-fr train[:100]`."""
         cut = ""
         if self.seed is not None:
-            count = _cut_size(self.of.rows(self.key, self.spec).num_rows)
-            what = f"{count} pairs cut from {self.spec}" if self.is_valid else f"but {count} pairs"
+            count = counted(_cut_size(self.of.rows(self.key, self.spec).num_rows), "pair")
+            what = f"{count} cut from {self.spec}" if self.is_valid else f"but {count}"
             cut = f" ({what} by seed {self.seed})"
         return f"{self.of.opened.title} {self.spec}{cut}{self.of.opened.note}"
 

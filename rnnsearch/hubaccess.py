@@ -8,12 +8,14 @@ import queue
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rnnsearch import arrowcache
+from rnnsearch.corpus import refuse_text
 from rnnsearch.errors import UserError, nearest
+from rnnsearch.tables import refuse_broken
 
 # `datasets` tries again for minutes, so the hub is asked first, once. Looking up a host obeys no
 # time limit of the client; the second limit counts from outside.
@@ -59,7 +61,7 @@ def open_set(path: str, name: str | None, *, streaming: bool) -> OpenSet:
         if _saved(Path(path)):
             return OpenSet(title, _load_saved(path, name), {}, "")
         with reading(path, name):
-            return _build(path, name, title=title, streaming=True)
+            return _build(str(Path(path).absolute()), name, title=title, streaming=True)
     _check_name(path)
     full_name, why = _ask(path)
     if why is None:
@@ -71,6 +73,8 @@ def open_set(path: str, name: str | None, *, streaming: bool) -> OpenSet:
     try:
         with _offline():
             found = _build(full_name, name, title=title, streaming=streaming)
+    except UserError:
+        raise
     except Exception as error:
         streamed = _recall(path, name, title) if streaming else None
         if streamed is None:
@@ -115,7 +119,8 @@ def _keep_quiet() -> None:
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     for library in ("datasets", "huggingface_hub"):
-        logging.getLogger(library).setLevel(logging.ERROR)
+        # They log an error and raise it too; one line is enough, and it is ours.
+        logging.getLogger(library).setLevel(logging.CRITICAL + 1)
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()
         disable_progress_bars()
@@ -138,7 +143,11 @@ def _load_saved(path: str, name: str | None) -> dict[str, Any]:
             "data.name=null"
         )
     with reading(path, name):
-        found = datasets.load_from_disk(path)
+        try:
+            found = datasets.load_from_disk(path)
+        except Exception:
+            arrowcache.refuse_unsaved(Path(path))
+            raise
     if isinstance(found, datasets.Dataset):
         split = str(found.split)
         return {split if found.split and re.fullmatch(r"\w+", split) else "train": found}
@@ -152,15 +161,20 @@ def _build(path: str, name: str | None, *, title: str, streaming: bool) -> OpenS
     if "/" not in path:  # a word such as `json`, which is a reader to `datasets`, not a set
         raise FileNotFoundError(path)
     builder = datasets.load_dataset_builder(path, name)
-    if streaming:
-        splits = builder.as_streaming_dataset()
-    else:
-        builder.download_and_prepare()
-        splits = builder.as_dataset()
-    found = {str(split): part for split, part in splits.items()}
+    files: dict[str, tuple[Path, ...]] = {}
     if Path(path).is_dir():
         listed = (builder.config.data_files or {}).items()
         files = {str(split): tuple(map(Path, paths)) for split, paths in listed}
+    every = [file for part in files.values() for file in part]
+    refuse_text(path, every, builder.name)
+    with reading(path, name, every):
+        if streaming:
+            splits = builder.as_streaming_dataset()
+        else:
+            builder.download_and_prepare()
+            splits = builder.as_dataset()
+    found = {str(split): part for split, part in splits.items()}
+    if files:
         return OpenSet(title, found, files, "")
     return OpenSet(title, found, {}, f"{datasets.config.HF_ENDPOINT} {builder.hash}")
 
@@ -251,8 +265,13 @@ def _offline() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def reading(path: str, name: str | None) -> Iterator[None]:
+def reading(path: str, name: str | None, files: Sequence[Path] = ()) -> Iterator[None]:
     """Turn what goes wrong inside the libraries into one line that names the set.
+
+    Args:
+        path: of the set.
+        name: of its configuration.
+        files: what is read, if local; the line names the one at fault where it can be found.
 
     Raises:
         UserError: anything did.
@@ -262,6 +281,7 @@ def reading(path: str, name: str | None) -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:  # they raise whatever their parts do
+        refuse_broken(files)
         raise _told(path, name, error) from error
 
 

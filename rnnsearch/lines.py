@@ -13,7 +13,13 @@ from typing import Protocol
 from rnnsearch.errors import UserError, nearest
 
 _BOM = b"\xef\xbb\xbf"
+_UTF16_BOMS = b"\xff\xfe", b"\xfe\xff"
 _GZIP_MAGIC = b"\x1f\x8b"
+
+
+def counted(count: int, what: str) -> str:
+    """Return `1 column` or `2 columns` for `what="column"`."""
+    return f"{count} {what}" + ("" if count == 1 else "s")
 
 
 class Hash(Protocol):
@@ -70,11 +76,30 @@ def lines_of(stream: Iterable[bytes], name: str, *, drop_bom: bool = True) -> It
         try:
             yield line.removesuffix(b"\n").removesuffix(b"\r").decode()
         except UnicodeDecodeError as error:
+            if number == 1 and line.startswith(_UTF16_BOMS):
+                raise UserError(
+                    f"{name}:1: not UTF-8: it begins as UTF-16 does; convert the file, for "
+                    "example with iconv -f UTF-16 -t UTF-8"
+                ) from error
             raise UserError(
                 f"{name}:{number}: not UTF-8: byte 0x{error.object[error.start]:02x} at position "
                 f"{error.start + 1} of the line; convert the file, for example with "
                 f"iconv -f WINDOWS-1252 -t UTF-8"
             ) from error
+
+
+def refuse_cr(path: Path, first: str) -> None:
+    """Refuse a table whose lines end at CR, which is one long line to us.
+
+    Raises:
+        UserError: `first`, its first line, holds CR, and a tab on each side of it.
+    """
+    parts = first.removesuffix("\r").split("\r")
+    if len(parts) > 1 and all("\t" in part for part in parts):
+        raise UserError(
+            f"{path}:1: lines end at LF, and this file seems to have CR line ends; convert it, for "
+            "example with tr '\\r' '\\n'"
+        )
 
 
 @contextmanager

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from rnnsearch.errors import UserError, nearest
+from rnnsearch.lines import counted
 
 # sacreBLEU is imported inside the functions: a command that scores nothing must not wait for it.
 
 References = Sequence[str] | Sequence[Sequence[str]]
 """The references of all lines: one list of lines, or several lists, one a reference file."""
 
-LENGTH_BIN = 10
-"""Source words that a bin of `by_length` spans."""
-
+LENGTH_BIN = 10  # source words that a bin of `by_length` spans
 RESAMPLES = 1000
 """Resamples of the paired bootstrap test where none are asked for; sacreBLEU's own number."""
 
@@ -69,6 +69,8 @@ def chrf(
     *, lowercase: bool = False, bootstrap: int = 0,
 ) -> Score:  # fmt: skip
     """Corpus chrF (Popović, 2015; 6-grams of characters, beta 2), as `bleu` takes its arguments.
+
+    `lowercase` is `--chrf-lowercase` of the command, which `-lc` does not imply.
 
     Raises:
         UserError: the counts differ or are 0.
@@ -137,9 +139,8 @@ def by_length(
         scored = bleu(
             [hypotheses[line] for line in lines],
             [[reference[line] for line in lines] for reference in lists],
-            tokenize=tokenize,
-            lowercase=lowercase,
-        )
+            tokenize=tokenize, lowercase=lowercase,
+        )  # fmt: skip
         last = number * LENGTH_BIN
         first = last - LENGTH_BIN + 1 if number else 0
         records.append({"from": first, "to": last, "sentences": len(lines), "bleu": scored.score})
@@ -169,8 +170,8 @@ def compare(
     Args:
         systems: the hypotheses of each, two or more.
         references: as `bleu` takes them, and so are the others.
-        tokenize: of sacreBLEU.
-        lowercase: score without regard to case.
+        tokenize: of BLEU.
+        lowercase: BLEU without regard to case, as `-lc` of the command; chrF sees the case.
         bootstrap: resamples.
         with_ter: whether to test TER too.
 
@@ -187,20 +188,16 @@ def compare(
 
     for hypotheses in systems:
         lists = _lists(hypotheses, references)
-    metrics = {
-        "bleu": _bleu_metric(tokenize=tokenize, lowercase=lowercase),
-        "chrf": CHRF(lowercase=lowercase),
-    }
+        check_bootstrap(bootstrap, lines=len(hypotheses))
+    metrics = {"bleu": _bleu_metric(tokenize=tokenize, lowercase=lowercase), "chrf": CHRF()}
     if with_ter:
         metrics["ter"] = TER()
     test = PairedTest(
         [(str(number), list(hypotheses)) for number, hypotheses in enumerate(systems)],
-        metrics,
-        references=lists,
-        test_type="bs",
-        n_samples=bootstrap,
-    )
-    signatures, results = test()
+        metrics, references=lists, test_type="bs", n_samples=bootstrap,
+    )  # fmt: skip
+    with _resampling(bootstrap, len(lists[0])):
+        signatures, results = test()
     # sacreBLEU names the results after the metrics' variants (chrF2), in the order they came in.
     names = dict(zip(metrics, signatures, strict=True))
     differences = [
@@ -230,6 +227,29 @@ def check_tokenize(tokenize: str) -> None:
         UserError: it is unknown, with the nearest name, or lacks a package or a file.
     """
     _bleu_metric(tokenize=tokenize, lowercase=False)
+
+
+def check_bootstrap(bootstrap: int, *, lines: int) -> None:
+    """Hold that there is memory for resamples of so many lines.
+
+    Raises:
+        UserError: there is not (status 1).
+    """
+    import numpy as np
+
+    with _resampling(bootstrap, lines):
+        if bootstrap > 1:
+            # All are drawn at once: a line's number in 8 bytes, chrF's 18 statistics in 4 each.
+            np.empty(min(bootstrap * lines * (8 + 18 * 4), sys.maxsize), np.uint8)
+
+
+@contextmanager
+def _resampling(bootstrap: int, lines: int) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError as error:
+        told = f"bootstrap={bootstrap}: not enough memory for so many resamples of"
+        raise UserError(f"{told} {counted(lines, 'line')}; lower it", status=1) from error
 
 
 def _bleu_metric(*, tokenize: str, lowercase: bool) -> Any:
@@ -265,14 +285,10 @@ def _score(
     metric: Any, hypotheses: Sequence[str], references: References, *, bootstrap: int
 ) -> Score:
     lists = _lists(hypotheses, references)
+    check_bootstrap(bootstrap, lines=len(hypotheses))
     try:
-        result = metric.corpus_score(list(hypotheses), lists, n_bootstrap=max(bootstrap, 1))
-    except MemoryError as error:
-        raise UserError(
-            f"bootstrap={bootstrap}: not enough memory for so many resamples of {len(hypotheses)} "
-            "lines; lower it, or give bootstrap=0",
-            status=1,
-        ) from error
+        with _resampling(bootstrap, len(hypotheses)):
+            result = metric.corpus_score(list(hypotheses), lists, n_bootstrap=max(bootstrap, 1))
     except TypeError:
         # A resample without a match (chrF) or a reference word (TER) scores a Python float, the
         # others a NumPy one, and sacreBLEU 2.6 cannot take the mean of both.
@@ -294,8 +310,9 @@ def _lists(hypotheses: Sequence[str], references: References) -> list[list[str]]
     for lines in lists:
         if len(hypotheses) != len(lines):
             raise UserError(
-                f"{len(hypotheses)} hypotheses but {len(lines)} references: a score needs one "
-                "reference for each hypothesis, so give the files of one test set"
+                f"{len(hypotheses)} {'hypothesis' if len(hypotheses) == 1 else 'hypotheses'} but "
+                f"{counted(len(lines), 'reference')}: a score needs one reference for each "
+                "hypothesis, so give the files of one test set"
             )
     if not hypotheses:
         raise UserError("0 hypotheses and 0 references: a score needs at least one pair of lines")

@@ -3,6 +3,9 @@
 import math
 from typing import NamedTuple
 
+# What tensors, files and libraries count with.
+LARGEST = 2**31 - 1
+
 
 class Range(NamedTuple):
     """Numbers from `low` to `high`; an open end does not belong to it."""
@@ -18,9 +21,13 @@ class Range(NamedTuple):
         below = value < self.high if self.high_open else value <= self.high
         return above and below
 
+    def told(self, value: float) -> str:
+        """Return what is asked of a number, as far as `value` fails it."""
+        return f"of at most {self.high}" if value > self.high == LARGEST else str(self)
+
     def __str__(self) -> str:
         lower = f"above {self.low}" if self.low_open else f"of at least {self.low}"
-        if self.high == math.inf:
+        if self.high in (math.inf, LARGEST):
             return lower
         upper = f"below {self.high}" if self.high_open else f"at most {self.high}"
         return f"{lower} and {upper}"
@@ -39,7 +46,8 @@ class Choice(NamedTuple):
         return " or ".join([", ".join(self.names[:-1]), self.names[-1]][len(self.names) == 1 :])
 
 
-COUNT = Range(1)
+COUNT = Range(1, LARGEST)
+COUNT_OR_NONE = Range(0, LARGEST)
 POSITIVE = Range(0, low_open=True)
 NOT_NEGATIVE = Range(0)
 SHARE = Range(0, 1, high_open=True)  # of a whole that must not be used up: dropout, decay rates
@@ -50,7 +58,7 @@ RULES: dict[str, Range | Choice] = {
     "resume": Choice(("auto", "never", "must")),
     "n_best": COUNT,
     "alignment_format": Choice(("pharaoh", "json")),
-    "bootstrap": NOT_NEGATIVE,
+    "bootstrap": Range(0, 1_000_000),
     "model.hidden_size": COUNT,
     "model.encoder_size": COUNT,
     "model.embedding_size": COUNT,
@@ -62,7 +70,7 @@ RULES: dict[str, Range | Choice] = {
     "model.attention": Choice(("additive",)),
     "data.max_length": COUNT,
     "data.max_ratio": Range(1),
-    "tokenizer.vocab_size": Range(5),
+    "tokenizer.vocab_size": Range(5, LARGEST),
     "optimizer.lr": POSITIVE,
     "optimizer.beta1": SHARE,
     "optimizer.beta2": SHARE,
@@ -70,9 +78,9 @@ RULES: dict[str, Range | Choice] = {
     "optimizer.momentum": SHARE,
     "optimizer.eps": POSITIVE,
     "optimizer.weight_decay": NOT_NEGATIVE,
-    "scheduler.warmup_updates": NOT_NEGATIVE,
+    "scheduler.warmup_updates": COUNT_OR_NONE,
     "scheduler.factor": Range(0, 1, low_open=True, high_open=True),
-    "scheduler.patience": NOT_NEGATIVE,
+    "scheduler.patience": COUNT_OR_NONE,
     "scheduler.min_lr_ratio": Range(0, 1),
     "trainer.max_updates": COUNT,
     "trainer.max_epochs": COUNT,
@@ -92,12 +100,12 @@ RULES: dict[str, Range | Choice] = {
     "trainer.label_smoothing": SHARE,
     "trainer.loss_reduction": Choice(("token", "sentence", "sum")),
     "trainer.precision": Choice(("fp32", "bf16", "auto")),
-    "trainer.average": NOT_NEGATIVE,
+    "trainer.average": COUNT_OR_NONE,
     "trainer.max_bad_updates": COUNT,
     "decode.beam_size": COUNT,
-    "decode.length_penalty": NOT_NEGATIVE,
+    "decode.length_penalty": Range(0, 10),
     "decode.max_length": COUNT,
-    "decode.max_length_ratio": POSITIVE,
-    "decode.min_length_ratio": NOT_NEGATIVE,
+    "decode.max_length_ratio": Range(0, 1000, low_open=True),
+    "decode.min_length_ratio": Range(0, 1000),
     "decode.batch_sentences": COUNT,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,21 +13,27 @@ from rnnsearch import arrowcache
 from rnnsearch.columns import (
     NESTED,
     PairColumns,
-    counted,
     find_columns,
+    json_decoder,
     missing,
     pair_batches,
+    refuse_header,
     shown,
+    too_few,
 )
 from rnnsearch.errors import UserError, nearest
-from rnnsearch.lines import Hash, open_bytes, read_lines
+from rnnsearch.lines import Hash, counted, open_bytes, read_lines, refuse_cr
 
 if TYPE_CHECKING:
     import datasets
 
 _BATCH_ROWS = 2_000
 # To be raised when prepared tables change in form or meaning.
-_FORMAT = "1"
+_FORMAT = "2"
+
+
+# What a name in `data.columns` begins with that is to be found there and nowhere else.
+_INSIDE = f"{NESTED}."
 
 
 class TableFiles(NamedTuple):
@@ -124,37 +131,46 @@ def _read_tsv(path: Path, columns: PairColumns, digest: Hash) -> Iterator[Any]:
 
 def _tsv_pairs(path: Path, columns: PairColumns, digest: Hash) -> Iterator[tuple[str, str]]:
     width = source = target = 0
-    for number, line in enumerate(read_lines(path, digest=digest), 1):
+    lines = read_lines(path, digest=digest)
+    top = list(islice(lines, 2))
+    for number, line in enumerate(chain(top, lines), 1):
         cells = line.split("\t")
         if number == 1:
-            source, target, is_header = _tsv_columns(path, cells, columns)
+            refuse_cr(path, line)
+            below = top[1].split("\t") if len(top) > 1 else []
+            source, target, is_header = _tsv_columns(path, cells, below, columns)
             width = len(cells)
             if is_header:
                 continue
         if len(cells) != width:
             raise UserError(
-                f"{path}:{number}: {counted(len(cells))}, but line 1 has {width}; every line "
-                "needs the same number, with one tab between two"
+                f"{path}:{number}: {counted(len(cells), 'column')}, but line 1 has {width}; every "
+                "line needs the same number, with one tab between two"
             )
         yield cells[source], cells[target]
 
 
-def _tsv_columns(path: Path, first: list[str], columns: PairColumns) -> tuple[int, int, bool]:
+def _tsv_columns(
+    path: Path, first: list[str], below: list[str], columns: PairColumns
+) -> tuple[int, int, bool]:
     """Return the numbers of source and target from 0, and whether the first line names them."""
-    there = len(first)
+    there, names = len(first), columns.names
     if columns.numbers is not None:
+        if max(columns.numbers) >= there:
+            raise too_few(f"{path}:1", there, columns)
         source, target = columns.numbers
-        if max(source, target) >= there:
-            message = f"{path}:1: {counted(there)}, but data.columns asks for number"
-            raise UserError(f"{message} {max(source, target) + 1}; they count from 1")
-        return source, target, {first[source], first[target]} == set(columns.languages)
-    names = columns.names
+        if {first[source], first[target]} == set(columns.languages):
+            return source, target, True
+        refuse_header(f"{path}:1", first, below, columns, chosen=columns.numbers)
+        return source, target, False
     if columns.chosen is None and not (there == 2 and set(first) == set(names)):
         if there != 2:
-            listed = ",".join(names) if set(names) <= set(first) else "1,2"
-            what = f"name two of them, as in 'data.columns=[{listed}]'"
+            once = all(first.count(name) == 1 for name in names)
+            what = f"name two of them, as in 'data.columns=[{','.join(names) if once else '1,2'}]'"
             remedy = "put one tab between source and target" if there < 2 else what
-            raise UserError(f"{path}:1: {counted(there)}, but a table has two; {remedy}")
+            told = counted(there, "column")
+            raise UserError(f"{path}:1: {told}, but a table has two; {remedy}")
+        refuse_header(f"{path}:1", first, below, columns, chosen=(0, 1))
         return 0, 1, False
     for name in names:
         if first.count(name) != 1:
@@ -162,6 +178,7 @@ def _tsv_columns(path: Path, first: list[str], columns: PairColumns) -> tuple[in
             raise UserError(
                 f"{path}:1: column '{name}' {which}; the first line must name the columns, "
                 f"found {shown(first)}; numbers work without names, as in 'data.columns=[1,2]'"
+                f"{columns.counts_for_all}"
             )
     return first.index(names[0]), first.index(names[1]), True
 
@@ -177,25 +194,25 @@ def _read_jsonl(path: Path, columns: PairColumns, digest: Hash) -> Iterator[Any]
             "keys; name two, as in 'data.columns=[en,fr]'"
         )
     lines = enumerate(read_lines(path, digest=digest), 1)
-    names = columns.names
+    decode = json_decoder(columns).decode
     return arrowcache.pair_batches(
-        _json_pair(line, names, f"{path}:{number}") for number, line in lines
+        _json_pair(line, columns, f"{path}:{number}", decode) for number, line in lines
     )
 
 
-def _json_pair(line: str, names: tuple[str, str], where: str) -> tuple[str, str]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: not JSON ({error}); each line is one object") from error
+def _json_pair(
+    line: str, columns: PairColumns, where: str, decode: Callable[[str], Any]
+) -> tuple[str, str]:
+    row = _json_value(line, where, decode)
     if not isinstance(row, dict):
         raise UserError(f"{where}: {_json_type(row)}; an object by language was expected")
-    nested = row.get(NESTED)
+    names, nested = columns.names, row.get(NESTED)
     if isinstance(nested, dict) and not (names[0] in row and names[1] in row):
-        row = nested
+        inner = {f"{_INSIDE}{key}": value for key, value in nested.items()}
+        row = row | inner if inner.keys() & set(names) else nested
     for name in names:
         if name not in row:
-            raise UserError(f"{where}: {missing(name, list(row))}")
+            raise UserError(f"{where}: {missing(name, list(row))}{columns.counts_for_all}")
         if not isinstance(row[name], str):
             raise UserError(f"{where}: '{name}' is {_json_type(row[name])}; text was expected")
     source, target = row[names[0]], row[names[1]]
@@ -203,6 +220,16 @@ def _json_pair(line: str, names: tuple[str, str], where: str) -> tuple[str, str]
     if "\\u" in line and any("\ud800" <= character <= "\udfff" for character in source + target):
         raise UserError(f"{where}: half a surrogate pair such as \\ud800 is no character; mend it")
     return source, target
+
+
+def _json_value(line: str, where: str, decode: Callable[[str], Any]) -> Any:
+    try:
+        return decode(line)
+    except KeyError as error:
+        key = shown(error.args)
+        raise UserError(f"{where}: key '{key}' is there twice; remove or rename one") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: not JSON ({error}); each line is one object") from error
 
 
 def _json_type(value: Any) -> str:
@@ -241,11 +268,40 @@ def _read_parquet(path: Path, columns: PairColumns, digest: Hash) -> Iterator[An
                 after.update(part)
                 digest.update(part)
         except (pa.ArrowException, OSError) as error:
-            reason = " ".join(str(error).split())
-            raise UserError(f"{path}: no parquet table, or a damaged one ({reason})") from error
+            raise _no_parquet(path, error) from error
     # It is read from its end, so it cannot be hashed on the way as text is.
     if after.digest() != before.digest():
         raise UserError(f"{path}: the file changed while it was read; start again", status=1)
+
+
+def _no_parquet(path: Path, error: Exception) -> UserError:
+    reason = " ".join(str(error).split())
+    return UserError(f"{path}: no parquet table, or a damaged one ({reason})")
+
+
+def refuse_broken(paths: Sequence[Path]) -> None:
+    """Look for what other readers fail at without naming it.
+
+    Args:
+        paths: files of any form; those that are neither `.jsonl` nor `.parquet` are passed over.
+
+    Raises:
+        UserError: a line is not JSON, a key stands twice in an object, or a file is no parquet table.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    for path in paths:
+        if _kind(path) == ".jsonl":
+            decode = json_decoder(None).decode
+            for number, line in enumerate(read_lines(path), 1):
+                _json_value(line or "{}", f"{path}:{number}", decode)
+        elif _kind(path) == ".parquet":
+            with open_bytes(path) as file:
+                try:
+                    parquet.ParquetFile(file)
+                except (pa.ArrowException, OSError) as error:
+                    raise _no_parquet(path, error) from error
 
 
 _READERS: dict[str, Callable[[Path, PairColumns, Hash], Iterator[Any]]] = {

@@ -109,6 +109,8 @@ class Translator:
         tokenizers = Tokenizers.load(run_dir / "tokenizer")
         dictionary = _dictionary(replace_unk, tokenizers.target.kind)
         names = [checkpoint] if isinstance(checkpoint, str) else list(checkpoint)
+        if not names:
+            raise UserError("checkpoint=[]: name one checkpoint, or several for an ensemble")
         models = [load_model(run_dir, name, tokenizers=tokenizers) for name in names]
         return cls(
             [model.to(pick_device(device)) for model in models], tokenizers,
@@ -160,13 +162,15 @@ class Translator:
         """Return at most `n` translations of each line, best first, their texts all different.
 
         Raises:
-            UserError: `n` is more than the beam holds.
+            UserError: `n` is less than 1 or more than the beam holds; `lines` is one text, or one
+                of them holds a line end.
         """
-        if n > self.options.beam_size:
+        if not 1 <= n <= self.options.beam_size:
             raise UserError(
-                f"n_best={n} is more than decode.beam_size={self.options.beam_size}; "
-                f"give decode.beam_size={n} or more"
+                f"n_best={n}: expected 1 to decode.beam_size={self.options.beam_size}; "
+                "raise decode.beam_size for more"
             )
+        _check_lines(lines)
         sources = self.source_tokenizer.encode_batch(lines)
         results: list[list[Translation]] = [[BLANK] for _ in lines]
         was_training = self.model.training
@@ -260,6 +264,14 @@ class Translator:
         weights: list[Tensor] = [model.log_probabilities(batch)[1] for model in self.models]
         alpha: NDArray[np.float32] = torch.stack(weights).mean(0)[0, :-1].float().cpu().numpy()
         return alpha
+
+
+def _check_lines(lines: Sequence[str]) -> None:
+    if isinstance(lines, str):
+        raise UserError("lines: expected a list of lines, came one text; write [line]")
+    for number, line in enumerate(lines, 1):
+        if "\n" in line:
+            raise UserError(f"lines: number {number} holds a line end; give a text as its lines")
 
 
 def _dictionary(replace_unk: bool | str | Path, kind: str) -> dict[str, str] | None:

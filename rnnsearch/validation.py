@@ -1,8 +1,8 @@
-"""Checks of a configuration, all before any work, and of what may change on resume."""
+"""Checks of a configuration, all before any work."""
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,22 +24,6 @@ from rnnsearch.rules import RULES, Choice, Range
 
 if TYPE_CHECKING:
     import torch
-
-# Where the run is and whether to go on are no part of what is trained.
-_FREE = ("schema", "run_dir", "name", "resume", "data.test.")
-# The position in an epoch counts batches, and the best score so far is one of this metric.
-_FIXED = (
-    "seed",
-    "start_from",
-    "model.",
-    "tokenizer.",
-    "data.",
-    "optimizer.kind",
-    "trainer.batch_sentences",
-    "trainer.batch_tokens",
-    "trainer.sort_window",
-    "trainer.metric",
-)
 
 
 def validate(config: Command) -> None:
@@ -91,7 +75,7 @@ def _refuse(key: str, value: Any, hint: Any, rule: Range | Choice) -> None:
     if isinstance(rule, Choice):
         near = nearest(value, rule.names)
         raise UserError(f"{key}={value}: expected {rule}{hint_null}{near}")
-    raise UserError(f"{key}={value}: expected {expected(base)} {rule}{hint_null}")
+    raise UserError(f"{key}={value}: expected {expected(base)} {rule.told(value)}{hint_null}")
 
 
 def _check_text(key: str, value: str, *, nullable: bool) -> None:
@@ -108,7 +92,7 @@ def _check_open(key: str, value: Any) -> None:
         _check_columns(key, value)
     elif key == "replace_unk":
         if not isinstance(value, bool | str):
-            raise UserError(f"{key}={_shown(value)}: expected true, false or a dictionary file")
+            raise UserError(f"{key}={shown(value)}: expected true, false or a dictionary file")
         if isinstance(value, str):
             _check_text(key, value, nullable=False)
     else:
@@ -124,7 +108,7 @@ def _check_columns(key: str, value: Any) -> None:
     numbers = all(type(column) is int and column > 0 for column in listed(value))
     if not (isinstance(value, list) and len(value) == 2 and (names or numbers)):
         raise UserError(
-            f"{key}={_shown(value)}: expected the columns of source and target, two names or two "
+            f"{key}={shown(value)}: expected the columns of source and target, two names or two "
             f"numbers from 1, as in '{key}=[2,3]'"
         )
     if value[0] == value[1]:
@@ -140,7 +124,7 @@ def _check_paths(key: str, value: Any, *, nullable: bool) -> None:
         raise UserError(f"{key}=null: expected {what}")
     for path in listed(value):
         if not isinstance(path, str):
-            raise UserError(f"{key}={_shown(path)}: expected {what}")
+            raise UserError(f"{key}={shown(path)}: expected {what}")
         _check_text(key, path, nullable=nullable)
     twice = [path for path in listed(value) if listed(value).count(path) > 1]
     if twice and not nullable:
@@ -235,6 +219,9 @@ def _check_translate(config: TranslateConfig) -> None:
     if config.n_best > config.decode.beam_size:
         message = f"n_best={config.n_best} is more than decode.beam_size={config.decode.beam_size}"
         raise UserError(f"{message}; set decode.beam_size={config.n_best} or more")
+    if config.alignments is None and config.alignment_format != "pharaoh":
+        message = f"alignment_format={config.alignment_format}, but alignments names no file"
+        raise UserError(f"{message}; give alignments=FILE")
 
 
 def _check_decode(decode: DecodeConfig) -> None:
@@ -247,19 +234,24 @@ def _check_decode(decode: DecodeConfig) -> None:
 
 
 def _check_device(device: str) -> None:
-    if re.fullmatch(r"auto|cpu|cuda(:\d+)?", device) is None:
-        near = nearest(device, ("auto", "cpu", "cuda"))
-        raise UserError(f"device={device}: expected auto, cpu, cuda or cuda:N{near}")
+    _check_device_name(device)
     if device.startswith("cuda"):
         pick_device(device)
 
 
+def _check_device_name(device: str) -> None:
+    if re.fullmatch(r"auto|cpu|cuda(:\d+)?", device) is None:
+        near = nearest(device, ("auto", "cpu", "cuda"))
+        raise UserError(f"device={device}: expected auto, cpu, cuda or cuda:N{near}")
+
+
 def pick_device(device: str) -> "torch.device":
-    """Return the device that a valid `device` names; `auto` is a GPU where there is one.
+    """Return the device that `device` names; `auto` is a GPU where there is one.
 
     Raises:
-        UserError: `cuda` without one, or `cuda:N` beyond their number.
+        UserError: another name; `cuda` without one, or `cuda:N` beyond their number.
     """
+    _check_device_name(device)
     import torch  # slow to load; whoever needs only the check of `cpu` goes without it
 
     found = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -273,43 +265,9 @@ def pick_device(device: str) -> "torch.device":
     return torch.device("cuda", number)
 
 
-def compare_for_resume(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Compare the configuration of a stopped run with the one that is to go on with it.
-
-    Args:
-        old: the run's own, as `to_plain` gives it.
-        new: what the command asks for, likewise.
-
-    Returns:
-        One line "key: old -> new" for every change that the training takes over.
-
-    Raises:
-        UserError: the architecture, the tokenizers, the data, the seed or the course of the
-            training differ; it names key, old and new value.
-    """
-    before, after = dict(_flat(old)), dict(_flat(new))
-    changes = []
-    for key in dict.fromkeys([*after, *before]):
-        was, asked = before.get(key, "unset"), after.get(key, "unset")
-        if was == asked or key.startswith(_FREE):
-            continue
-        if key.startswith(_FIXED):
-            message = f"{key}: the run in this folder has {_shown(was)}, not {_shown(asked)}"
-            raise UserError(f"{message}; it cannot change on resume, choose another run_dir for it")
-        changes.append(f"{key}: {_shown(was)} -> {_shown(asked)}")
-    return changes
-
-
-def _flat(node: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in node.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
-
-
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value as it is typed."""
     if isinstance(value, list):
-        return f"[{','.join(map(_shown, value))}]"
+        return f"[{','.join(map(shown, value))}]"
     words = {None: "null", True: "true", False: "false"}
     return words[value] if value is None or isinstance(value, bool) else str(value)

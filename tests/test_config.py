@@ -39,8 +39,9 @@ from rnnsearch.plain import (
     to_yaml,
     unknown_key,
 )
+from rnnsearch.resuming import compare_for_resume
 from rnnsearch.rules import RULES
-from rnnsearch.validation import compare_for_resume, pick_device, validate
+from rnnsearch.validation import pick_device, validate
 
 
 def compose(*argv: str) -> TrainConfig:
@@ -302,6 +303,11 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
     [
         ("seed", -1, "seed=-1: expected a whole number of at least 0 and at most 4294967295"),
         ("model.hidden_size", 0, "expected a whole number of at least 1$"),
+        ("model.hidden_size", 10**20, "expected a whole number of at most 2147483647$"),
+        ("data.max_length", 2**31, "expected a whole number of at most 2147483647 or null"),
+        ("tokenizer.vocab_size", 10**19, "of at most 2147483647"),
+        ("decode.length_penalty", 400.0, "expected a number of at least 0 and at most 10"),
+        ("decode.max_length_ratio", 1e300, "expected a number above 0 and at most 1000 or null"),
         ("model.encoder_size", -3, "expected a whole number of at least 1 or null"),
         ("model.dropout", 1.0, "expected a number of at least 0 and below 1"),
         ("model.init", "papr", "expected paper or xavier .did you mean 'paper'"),
@@ -477,6 +483,7 @@ def test_a_wrong_value_of_translate_is_refused(
     ("key", "value", "message"),
     [
         ("bootstrap", -1, "bootstrap=-1: expected a whole number of at least 0"),
+        ("bootstrap", 10**20, "bootstrap=10+: expected a whole number of at least 0 and at most 1"),
         ("run_dir", ["a", "a"], "run_dir: a is named twice"),
         ("run_dir", None, "run_dir=null: expected a name or path"),
         ("references", [], r"references=\[\] is an empty list; write references=null"),

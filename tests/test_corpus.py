@@ -124,8 +124,9 @@ def test_text_that_is_not_utf8_is_refused_with_file_and_line():
     for content in (b"a\n\xed\xa0\x80\n", b"a\n\xc0\x80\n", b"a\n\xe2\x82\n"):
         with pytest.raises(UserError, match=r"^input:2: not UTF-8"):
             list(lines_of(io.BytesIO(content), "input"))
-    with pytest.raises(UserError, match=r"^input:1: not UTF-8"):
-        list(lines_of(io.BytesIO("a\n".encode("utf-16")), "input"))
+    for bom, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        with pytest.raises(UserError, match=r"^input:1: not UTF-8: .*iconv -f UTF-16 -t UTF-8"):
+            list(lines_of(io.BytesIO(bom + "a\n".encode(encoding)), "input"))
 
 
 def test_a_stream_gives_each_line_as_it_comes():
@@ -191,6 +192,12 @@ def test_pairs_stay_pairs(capfd):
     numbers = np.arange(168)
     assert encode(pairs, first).pairs(numbers) == encode(base, first).pairs(numbers)
     assert capfd.readouterr().out == ""
+
+
+def test_one_line_is_told_in_the_singular(tmp_path):
+    files = PairFiles((write(tmp_path / "a", "a\n"),), (write(tmp_path / "b", "a\nb\n"),))
+    with pytest.raises(UserError, match=r"a has 1 line but .*b has 2; line by line"):
+        read_pairs(files)
 
 
 def test_sides_of_different_length_are_refused_before_anything_is_kept(cache):

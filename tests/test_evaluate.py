@@ -2,10 +2,12 @@
 
 import json
 import math
+import os
 import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from cases_common import IN, QUICK, evaluation, lines_of, refuse, succeed
+import yaml
+from cases_common import IN, QUICK, evaluation, lines_of, refuse, rnnsearch, succeed
 
 from rnnsearch import Translator, metrics
 from rnnsearch.batches import collate
@@ -57,6 +60,11 @@ def row_of(out: str, name: str) -> list[str]:
     """Return the figures of the first row of that name."""
     rows = [re.split(r"  +", line) for line in out.split("\n")]
     return next(row[1:] for row in rows if row[0] == name)
+
+
+def row_of_first(out: str) -> str:
+    """Return the name in the first row of the first table."""
+    return re.split(r"  +", out.split("\n")[1])[0]
 
 
 # --- one run
@@ -103,12 +111,13 @@ def test_the_record_says_what_was_scored_and_how(base_run: Path) -> None:
 def test_options_are_those_of_the_command(base_run: Path) -> None:
     words = ("tokenize=none", "lowercase=true", "bootstrap=50")
     result = succeed("evaluate", f"run_dir={base_run}", *SEVEN, *words)
-    options = ("-tok", "none", "-lc", "--chrf-lowercase", "--confidence", "--confidence-n", "50")
+    options = ("-tok", "none", "-lc", "--confidence", "--confidence-n", "50")
     theirs = command([IN / "seven.fr"], base_run / "hypotheses.txt", *options)
     for key, name in (("bleu", "BLEU"), ("chrf", "chrF2"), ("ter", "TER")):
         assert evaluation(base_run)[key]["signature"] == theirs[name]["signature"]
         assert theirs[name]["signature"] in result.out
     assert evaluation(base_run)["lowercase"] is True
+    assert "case:mixed" in evaluation(base_run)["chrf"]["signature"]
 
 
 def test_further_references_count_once_each(base_run: Path, tmp_path: Path) -> None:
@@ -141,6 +150,8 @@ def test_what_cannot_work_is_refused_before_any_work(base_run: Path, tmp_path: P
     refuse(*base, f"scores={tmp_path}", words=("scores=", "is a folder"), status=(2,))
     refuse(*base, "replace_unk=true", words=("replace_unk", "unigram"), status=(2,))
     refuse(*base, "checkpoint=[best,step-7]", words=("checkpoint=step-7",), status=(2,))
+    many = ("bootstrap=9000000000000", "not enough memory", "7 lines")
+    refuse(*base, many[0], words=many, status=(1, 2))
     assert not (run / "evaluations").exists()
 
 
@@ -162,6 +173,22 @@ def test_references_and_scores_belong_to_one_test_set(base_run: Path, tmp_path: 
     assert len(lines_of(tmp_path / "s")) == 7
 
 
+def test_a_name_like_a_test_set_that_is_not_there_is_refused(
+    base_run: Path, tmp_path: Path
+) -> None:
+    for language in ("en", "fr"):
+        shutil.copy(IN / f"seven.{language}", tmp_path / f"test_2016.{language}")
+    base = ("evaluate", f"run_dir={base_run}", "bootstrap=0")
+    folder = (*base, "data=folder", f"data.dir={tmp_path}")
+    told = ("test_set=test_2017", "test_2016", "must not begin with 'test'")
+    refuse(*folder, "test_set=test_2017", words=told, status=(2,))
+    refuse(*base, "data=demo", "test_set=tests", words=("test_set=tests", "but test;"))
+    for words in ((*folder, "test_set=test_2016"), (*folder, "test_set=greedy")):
+        assert words[-1] == f"test_set={row_of_first(succeed(*words).out)}"
+    succeed(*base, *SEVEN, "test_set=test_2017")
+    assert evaluation(base_run)["test_set"] == "test_2017"
+
+
 @pytest.mark.parametrize("line", [("A dog sees a cat.", ""), ("", "Un chien."), ("", "")])
 def test_one_pair_and_blank_sides(line: tuple[str, str], base_run: Path, tmp_path: Path) -> None:
     for language, text in zip(("en", "fr"), line, strict=True):
@@ -175,6 +202,163 @@ def test_one_pair_and_blank_sides(line: tuple[str, str], base_run: Path, tmp_pat
     bin_ = record["by_length"][0]
     assert (bin_["from"], bin_["to"]) == ((1, 10) if line[0] else (0, 0))
     assert row_of(result.out, "one")[5] == ("-" if not line[1] else "0.000")
+
+
+# --- the test set that is typed
+
+
+def test_a_typed_test_set_replaces_that_of_the_run(base_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(base_run, run, symlinks=True)
+    config, table = run / "config.yaml", tmp_path / "other.tsv"
+    given = yaml.safe_load(config.read_bytes())
+    table.write_bytes(b"A dog.\tUn chien.\n")
+    base = ("evaluate", f"run_dir={run}", "bootstrap=0")
+
+    given["data"]["test"] = split(table=str(table))
+    config.write_text(yaml.safe_dump(given))
+    succeed(*base)
+    assert evaluation(run)["table"] == [str(table)]
+    for words in (SEVEN, (f"data.test={{source:{IN}/seven.en,target:{IN}/seven.fr}}",)):
+        succeed(*base, *words)
+        assert evaluation(run)["source"] == [f"{IN}/seven.en"]
+    for word in SEVEN:
+        refuse(*base, word, words=("is null", "give both"), status=(2,))
+    refuse(*base, *SEVEN, f"data.test.table={table}", words=("data.test.table is set, and so",))
+
+    given["data"]["test"] = split(source=f"{IN}/tiny.en", target=f"{IN}/tiny.fr")
+    config.write_text(yaml.safe_dump(given))
+    succeed(*base, f"data.test.table={table}")
+    assert evaluation(run)["table"] == [str(table)]
+    refuse(*base, SEVEN[0], words=("data.test.target is null",), status=(2,))
+    succeed(*base)
+    assert evaluation(run)["source"] == [f"{IN}/tiny.en"]
+
+
+def test_a_typed_folder_comes_before_the_files_of_the_run(base_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(base_run, run, symlinks=True)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for language in ("en", "fr"):
+            shutil.copy(IN / f"seven.{language}", tmp_path / name / f"test_{name}.{language}")
+    config = run / "config.yaml"
+    given = yaml.safe_load(config.read_bytes())
+    given["data"] |= {"kind": "folder", "dir": str(tmp_path / "one")}
+    given["data"]["test"] = split(source=f"{IN}/tiny.en", target=f"{IN}/tiny.fr")
+    config.write_text(yaml.safe_dump(given))
+    succeed("evaluate", f"run_dir={run}", "bootstrap=0", f"data.dir={tmp_path}/two")
+    assert evaluation(run)["test_set"] == "test_two"
+
+
+def test_columns_of_the_run_that_do_not_fit_are_told_with_the_way_out(
+    base_run: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "other.jsonl"
+    table.write_bytes(b'{"en": "A dog.", "fr": "Un chien."}\n')
+    base = ("evaluate", f"run_dir={base_run}", f"data.test.table={table}", "bootstrap=0")
+    columns = "data.columns=[src,tgt]"
+    refuse(*base, columns, words=("other.jsonl:1", "'src'", "data.columns=null"), status=(2,))
+    succeed(*base, "data.columns=null")
+
+
+def split(**given: str) -> dict[str, str | None]:
+    """Return a split of a run's configuration."""
+    return {"source": None, "target": None, "table": None, "split": None} | given
+
+
+# --- the file of the scores
+
+
+def test_scores_never_go_over_a_file_that_is_needed(base_run: Path, tmp_path: Path) -> None:
+    run, other = tmp_path / "run", tmp_path / "other"
+    shutil.copytree(base_run, run, symlinks=True)
+    shutil.copytree(base_run, other, symlinks=True)
+    for name in ("a.en", "a.fr", "ref.fr"):
+        shutil.copy(IN / f"seven.{name[-2:]}", tmp_path / name)
+    (tmp_path / "words.tsv").write_bytes(b"dog\tchien\n")
+    (tmp_path / "link").symlink_to(tmp_path / "a.fr")
+    (tmp_path / "twin").hardlink_to(tmp_path / "a.en")
+    (tmp_path / "config").symlink_to(run / "config.yaml")
+    files = (f"data.test.source={tmp_path}/a.en", f"data.test.target={tmp_path}/a.fr")
+    base = ("evaluate", f"run_dir={run}", *files, f"references={tmp_path}/ref.fr", "bootstrap=0")
+    succeed(*base)
+    before = contents(tmp_path)
+    for name, told in (
+        ("a.en", "is the test set's source"),
+        ("twin", "is the test set's source"),
+        ("./a.fr", "is the test set's target"),
+        ("link", "is the test set's target"),
+        ("ref.fr", "is one of references"),
+        *((f"run/{name}", "belongs to the run") for name in OF_RUN),
+        ("config", "belongs to the run"),
+        ("run/evaluations/b", "belongs to the run"),
+        ("run/evaluations", "is a folder"),
+    ):
+        refuse(*base, f"scores={tmp_path}/{name}", words=("scores=", told), status=(2,))
+    ensemble = f"checkpoint=[best,{other}]"
+    for name in ("config.yaml", "checkpoints/best/model.safetensors", "evaluation.json"):
+        told = ("scores=", "belongs to the")
+        refuse(*base, ensemble, f"scores={other}/{name}", words=told, status=(2,))
+    train = f"scores={IN}/base.train.en"
+    refuse(*base, train, words=("scores=", "is data.train.source"), status=(2,))
+    assert contents(tmp_path) == before
+    for place in ("run/scores.jsonl", "run/evaluations/a/scores.jsonl"):
+        for _ in range(2):  # over a file of its own kind
+            succeed(*base, f"scores={tmp_path}/{place}")
+        assert len(lines_of(tmp_path / place)) == 7
+
+
+def test_scores_never_go_over_tables_corpora_and_dictionaries(
+    word_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "words.tsv").write_bytes(b"dog\tchien\n")
+    for language in ("en", "fr"):
+        shutil.copy(IN / f"seven.{language}", tmp_path / f"test.{language}")
+        shutil.copy(IN / f"seven.{language}", tmp_path / f"train.{language}")
+    scores = f"scores={tmp_path}"
+    base = ("evaluate", f"run_dir={word_run}", "bootstrap=0")
+    table = (f"data.test.table={tmp_path}/words.tsv", f"{scores}/words.tsv")
+    refuse(*base, *table, words=("is the test set's table",), status=(2,))
+    dictionary = (f"replace_unk={tmp_path}/words.tsv", f"{scores}/words.tsv")
+    refuse(*base, *SEVEN, *dictionary, words=("is the dictionary of replace_unk",), status=(2,))
+    folder = ("data=folder", f"data.dir={tmp_path}", f"{scores}/train.fr")
+    refuse(*base, *folder, words=("is a file of the corpus",), status=(2,))
+    hub = ("data=hub", f"data.path={tmp_path}", *SEVEN, f"{scores}/train.fr")
+    refuse(*base, *hub, words=("is a file of data.path",), status=(2,))
+
+
+OF_RUN = (
+    *("config.yaml", "metrics.jsonl", "train.log", "evaluation.json", "hypotheses.txt"),
+    *("evaluations/a/evaluation.json", "evaluations/a/comparison.json", "plots/training.png"),
+    *("tokenizer/new", "checkpoints/last/model.safetensors", "checkpoints/new"),
+)
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Return the files in a folder and below."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_scores_go_through_links_and_pipes(base_run: Path, tmp_path: Path) -> None:
+    real, link, pipe = tmp_path / "real", tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(real)
+    base = ("evaluate", f"run_dir={base_run}", *SEVEN, "bootstrap=0")
+    for _ in range(2):  # the link leads nowhere, then to a file
+        succeed(*base, f"scores={link}")
+        assert link.is_symlink()
+        assert len(lines_of(real)) == 7
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_bytes)
+        succeed(*base, f"scores={pipe}")
+        assert read.result(60) == real.read_bytes()
+    assert pipe.is_fifo()
+    succeed(*base, "scores=/dev/null")
+    assert Path("/dev/null").is_char_device()
+    full = ("scores=/dev/full: could not be written", "No space left")
+    assert full[0] in (told := rnnsearch(*base, "scores=/dev/full").err)
+    assert full[1] in told
 
 
 # --- words
@@ -229,6 +413,22 @@ def test_no_pair_without_unknown_words(word_run: Path, tmp_path: Path) -> None:
     assert evaluation(word_run)["no_unk"] == {"bleu": None, "sentences": 0}
     assert "0 of 1" in result.out
     assert evaluation(word_run)["unknown_rate_reference"] == 1
+
+
+def test_blank_pairs_are_no_pairs_without_unknown_words(word_run: Path, tmp_path: Path) -> None:
+    known = Translator.load(word_run)
+    source, target = next(
+        pair
+        for pair in zip(lines_of(IN / "tiny.en"), lines_of(IN / "tiny.fr"), strict=True)
+        if 0
+        not in [*known.source_tokenizer.encode(pair[0]), *known.target_tokenizer.encode(pair[1])]
+    )
+    (tmp_path / "x.en").write_bytes(f"{source}\n\n{source}\n\n".encode())
+    (tmp_path / "x.fr").write_bytes(f"{target}\n{target}\n \n\n".encode())
+    files = (f"data.test.source={tmp_path}/x.en", f"data.test.target={tmp_path}/x.fr")
+    result = succeed("evaluate", f"run_dir={word_run}", *files, "bootstrap=0")
+    assert evaluation(word_run)["no_unk"]["sentences"] == 1
+    assert "1 of 4" in result.out
 
 
 # --- several runs, several checkpoints
@@ -308,6 +508,17 @@ def test_an_ensemble_is_scored_as_one_model(quick_run: Path, tmp_path: Path) -> 
     rows = [json.loads(line) for line in lines_of(tmp_path / "s")]
     total = -sum(row["log_probability"] for row in rows) / sum(row["tokens"] for row in rows)
     assert evaluation(quick_run)["loss"] == pytest.approx(total)
+
+
+def test_a_model_that_is_named_twice_is_told(quick_run: Path) -> None:
+    best = (quick_run / "checkpoints/best").resolve().name
+    base = ("evaluate", f"run_dir={quick_run}", *files_of("tiny"), "bootstrap=0")
+    for names in (f"best,{best}", f"best,{quick_run}", "best,best"):
+        result = succeed(*base, f"checkpoint=[{names}]")
+        told = [line for line in result.err.split("\n") if line.startswith("warning: checkpoint")]
+        assert len(told) == 1
+        assert f"are one model, {best}" in told[0]
+    assert "warning" not in succeed(*base, "checkpoint=[best]").err
 
 
 def test_an_ensemble_averages_probabilities(quick_run: Path) -> None:

@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 import socket
@@ -134,10 +135,12 @@ def test_a_single_saved_set_is_the_split_it_says_it_is(tmp_path):
         (PairColumns(("fr", "en")), ("b", "a")),
         (PairColumns(("x", "y"), ("fr", "id")), ("b", "i")),
         (PairColumns(("en", "fr"), (3, 1)), ("a", "b")),
+        (PairColumns(("x", "y"), ("translation.en", "translation.fr")), ("c", "d")),
+        (PairColumns(("x", "y"), ("en", "translation.fr")), ("a", "d")),
     ],
 )
 def test_languages_and_columns_of_a_set(tmp_path, columns, expected):
-    row = {"fr": "b", "id": "i", "en": "a"}
+    row = {"fr": "b", "id": "i", "en": "a", "translation": {"en": "c", "fr": "d"}}
     for path in (
         saved(tmp_path / "disk", train=[row]),
         jsonl(tmp_path / "lines", train=[row]),
@@ -230,7 +233,7 @@ def test_slices(tmp_path, spec, expected):
         ("train[:2]+dev", "has no split 'dev'; it has train, test"),
         ("train[200:]", "no pairs there .*; train has 100 rows"),
         ("train[20:10]", "no pairs there"),
-        ("test+train[5:5]", "no pairs there .*; test has 1 rows, train has 100 rows"),
+        ("test+train[5:5]", "no pairs there .*; test has 1 row, train has 100 rows"),
         ("train[", r"Unrecognized instruction format: train\[; write a split like"),
         ("", "write a split like"),
         ("train[:500%]", "write a split like"),
@@ -287,6 +290,9 @@ def test_the_size_of_a_cut(tmp_path):
         len(s.read()) for s in training_sources(data_config(kind="hub", path=str(two)), seed=1)
     ]
     assert sizes == [1, 1]
+    train, valid = training_sources(data_config(kind="hub", path=str(two)), seed=1)
+    assert valid.label.endswith("train (1 pair cut from train by seed 1)")
+    assert train.label.endswith("train (but 1 pair by seed 1)")
     many = saved(tmp_path / "many", train=ROWS * 300)
     sizes = [
         len(s.read()) for s in training_sources(data_config(kind="hub", path=str(many)), seed=1)
@@ -424,12 +430,75 @@ def test_places_without_a_set_are_refused(tmp_path):
 def test_damaged_sets_are_refused(tmp_path):
     path = saved(tmp_path / "disk", train=ROWS)
     (path / "train" / "data-00000-of-00001.arrow").write_bytes(b"no arrow")
-    refused(r"data\.path=.*disk: the set cannot be read", path)
+    refused(r"^.*disk/train/data-.*\.arrow: no Arrow file .*write it anew with save_to_disk", path)
+    (path / "train" / "data-00000-of-00001.arrow").unlink()
+    refused(r"^.*disk/train/data-.*\.arrow: no such file, but .*state\.json names it; copy", path)
     (path / "train" / "state.json").unlink()
     refused(r"data\.path=.*disk: ", path)
-    lines = jsonl(tmp_path / "lines", train=ROWS)
-    (lines / "train.jsonl").write_bytes(b'{"en": "a"}\n\xff\xff{{\n')
-    refused(r"data\.path=.*lines: ", lines)
+    datasets.Dataset.from_list(ROWS).save_to_disk(str(tmp_path / "one"))
+    (tmp_path / "one" / "data-00000-of-00001.arrow").unlink()
+    refused(r"^.*one/data-.*\.arrow: no such file, but .*state\.json names it", tmp_path / "one")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("train.jsonl", b'{"en": "a"}\n\xff\xff{{\n', r"train\.jsonl:2: not UTF-8"),
+        ("train.jsonl", b'\n{"en": "a", "fr\n', r"train\.jsonl:2: not JSON \(Unterminated"),
+        ("train.jsonl", b'{"en": "a", "en": "a", "fr": "b"}', r"jsonl:1: key 'en' is there twice"),
+        ("train.parquet", b"PAR1", r"train\.parquet: no parquet table"),
+        ("train.json", b'{"en":', r"data\.path=.*set: the set cannot be read"),
+    ],
+)
+@pytest.mark.parametrize("rows", [0, 20_000])
+def test_a_broken_file_is_named_in_one_line(tmp_path, capfd, name, content, match, rows):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    lines = json.dumps({"en": "a", "fr": "b"}).encode() + b"\n"
+    if rows and name.endswith("jsonl"):
+        match = match.replace("jsonl:2", f"jsonl:{rows + 2}").replace(":1", f":{rows + 1}")
+        content = lines * rows + content
+    (folder / name).write_bytes(content)
+    refused(rf"^.*{match}", folder)
+    assert capfd.readouterr() == ("", "")  # the library logs what it raises
+
+
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [
+        (
+            "train.tsv",
+            r"train\.tsv: data\.path reads no \.tsv, .* data\.train\.table=.*train\.tsv ",
+        ),
+        ("train.tsv.gz", r"train\.tsv\.gz: data\.path reads no \.tsv, .* data\.train\.table="),
+        ("train.csv", r"train\.csv: data\.path reads no \.csv, .* convert it to \.tsv, \.jsonl or"),
+        ("train.txt", r"train\.txt: data\.path reads no \.txt, .* data\.train\.source=FILE"),
+    ],
+)
+def test_text_files_of_a_folder_are_refused(tmp_path, name, match):
+    """The library would read quotes, take NA for nothing and lose lines."""
+    (tmp_path / "set").mkdir()
+    content = b"en\tfr\nNA\tb\n"
+    (tmp_path / "set" / name).write_bytes(gzip.compress(content) if "gz" in name else content)
+    refused(rf"^.*{match}", tmp_path / "set")
+
+
+@pytest.mark.parametrize(("end", "kind"), [("csv", "csv"), ("tsv", "csv"), ("txt", "text")])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_text_files_of_the_hub_are_refused(tmp_path, monkeypatch, end, kind, streaming):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / f"train.{end}").write_text("en\tfr\nNA\tb\n")
+    with fake_hub(folder) as server:
+        use_hub(monkeypatch, f"http://127.0.0.1:{server.server_port}")
+        match = rf"data\.path=owner/books: the set's files are {kind}, .* convert them to \.tsv"
+        refused(match, SET, streaming=streaming)
+
+
+def test_a_folder_beside_us_needs_no_slash(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    jsonl(tmp_path / "json", train=ROWS)
+    assert numbers(split_of("json"))[:2] == [0, 1]
 
 
 # The hub.

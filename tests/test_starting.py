@@ -118,3 +118,31 @@ def test_a_start_that_is_no_run_is_named(tmp_path: Path, key: str) -> None:
     refuse(*words, f"run_dir={tmp_path / 'run'}", words=(key, str(tmp_path / "none")))
     words = (*words[:-1], f"{key}=None")
     refuse(*words, f"run_dir={tmp_path / 'run'}", words=(f"{key}=None", f"{key}=null"), status=(2,))
+
+
+def test_other_languages_are_told(base_run: Path, tmp_path: Path) -> None:
+    words = ("train", *BARE, *FEW, "data.target_lang=de", f"start_from={base_run}")
+    told = succeed(*words, "trainer.max_updates=1", f"run_dir={tmp_path / 'run'}").err
+    assert (
+        "warning: data.target_lang=de, but start_from was trained with data.target_lang=fr" in told
+    )
+
+
+def test_what_an_experiment_asks_for_in_vain_is_told(base_run: Path, tmp_path: Path) -> None:
+    words = ("train", "experiment=paper", *BARE, *FEW, f"start_from={base_run}")
+    told = succeed(*words, "trainer.max_updates=1", f"run_dir={tmp_path / 'run'}").err
+    assert "start_from counts, not experiment=paper: " in told
+    assert "model.hidden_size is 32, not 1000" in told
+
+
+def test_a_run_that_has_not_saved_is_no_start(base_run: Path, tmp_path: Path) -> None:
+    start = tmp_path / "start"
+    start.mkdir()
+    shutil.copy(base_run / "config.yaml", start)
+    words = ("train", *BARE, *FEW, f"run_dir={tmp_path / 'run'}")
+    told = ("start_from=", "no tokenizer/ yet")
+    refuse(*words, f"start_from={start}", words=told, status=(2,))
+    shutil.copytree(base_run / "tokenizer", start / "tokenizer")
+    told = ("start_from=", "no checkpoint yet")
+    refuse(*words, f"start_from={start}", words=told, status=(2,))
+    succeed(*words, f"tokenizer.path={start}", "trainer.max_updates=1")

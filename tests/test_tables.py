@@ -97,6 +97,7 @@ def test_a_line_of_a_tsv_ends_at_lf_alone_and_nothing_is_quoted(tmp_path):
         ("a\n", r"x\.tsv:1: 1 column, but a table has two; put one tab", None),
         ("a\tb\tc\n", r"x\.tsv:1: 3 columns, but .*'data\.columns=\[1,2\]'", None),
         ("id\ten\tfr\n", r"x\.tsv:1: 3 columns, but .*'data\.columns=\[en,fr\]'", None),
+        ("en\tfr\ten\n", r"x\.tsv:1: 3 columns, but .*'data\.columns=\[1,2\]'", None),
         ("a\tb\nc\td\te\n", r"x\.tsv:2: 3 columns, but line 1 has 2", None),
         ("a\tb\nc\n", r"x\.tsv:2: 1 column, but line 1 has 2", None),
         ("a\tb\n\n", r"x\.tsv:2: 1 column, but line 1 has 2", None),
@@ -111,6 +112,79 @@ def test_a_line_of_a_tsv_ends_at_lf_alone_and_nothing_is_quoted(tmp_path):
 )
 def test_a_tsv_that_is_refused(tmp_path, content, match, chosen):
     refused(write(tmp_path / "x.tsv", content), match, chosen=chosen)
+
+
+@pytest.mark.parametrize(
+    ("first", "languages"),
+    [
+        ("EN\tFR", ("en", "fr")),
+        (" en\tfr ", ("en", "fr")),
+        ('"en"\t"fr"', ("en", "fr")),
+        ("# fr\ten", ("en", "fr")),
+        ("en_US\tfr_FR", ("en", "fr")),
+        ("en-GB\tfr", ("en", "fr")),
+        ("en\tfr", ("en_XX", "fr_XX")),
+        ("en\tde", ("en", "fr")),
+        ("EN\tDE", ("en", "fr")),
+        ("en\tthe dog", ("en", "fr")),
+        ("en\tfr", ("en", "de")),
+        ("de\tes", ("en", "fr")),
+        ("Source\tTarget", ("en", "fr")),
+        ("tgt\tsrc", ("en", "fr")),
+    ],
+)
+def test_a_first_line_of_other_names_is_no_pair(tmp_path, first, languages):
+    for content in (f"{first}\na\tb\n", f"{first}\n"):
+        path = write(tmp_path / "x.tsv", content)
+        for chosen in (None, [1, 2], [2, 1]):
+            columns = PairColumns(languages, chosen)
+            match = rf"x\.tsv:1: .* looks like a header, and not of {' and '.join(languages)}; set"
+            with pytest.raises(UserError, match=match):
+                table_files((path,), columns).read()
+    # What is a pair all the same only needs the names above it.
+    path = write(tmp_path / "x.tsv", "\t".join(languages) + f"\n{first}\n")
+    assert len(table_files((path,), PairColumns(languages)).read()) == 1
+
+
+@pytest.mark.parametrize("pair", [("No", "Non"), ("OK", "ok"), ("hi", "hi"), ("us", "nous")])
+def test_short_pairs_in_a_first_line_are_pairs(tmp_path, pair):
+    assert pairs_of(write(tmp_path / "x.tsv", "\t".join(pair) + "\n")) == [pair]
+
+
+def test_numbers_must_choose_both_names_or_none(tmp_path):
+    path = write(tmp_path / "x.tsv", "id\ten\tfr\tnote\n1\ta\tb\tc\n")
+    assert pairs_of(path, chosen=[2, 3]) == [("a", "b")]
+    for chosen in ([1, 2], [3, 4], [1, 4]):
+        refused(path, r"x\.tsv:1: .* but id, en, fr, note looks like a header", chosen=chosen)
+    # A column of codes is none of names.
+    path = write(tmp_path / "x.tsv", "en\ta\tfr\tb\nen\tc\tfr\td\n")
+    assert pairs_of(path, chosen=[2, 4]) == [("a", "b"), ("c", "d")]
+
+
+def test_what_was_prepared_from_columns_that_do_not_fit_all_tables(tmp_path):
+    told = "data.columns counts for every table and set"
+    path = write(tmp_path / "x.tsv", "a\tb\n")
+    refused(path, f"column 'en' is not there.*{told}", chosen=["en", "fr"])
+    refused(path, f"asks for number 3; .*{told}", chosen=[2, 3])
+    path = write(tmp_path / "x.jsonl", '{"en": "a", "fr": "b"}\n')
+    refused(path, f"there is no 'src', but en, fr; .*{told}", chosen=["src", "tgt"])
+    path = parquet_file(tmp_path / "x.parquet", text_table(en=["a"], fr=["b"]))
+    refused(path, f"there is no 'src', but en, fr; .*{told}", chosen=["src", "tgt"])
+    refused(path, f"asks for number 3; .*{told}", chosen=[2, 3])
+
+
+@pytest.mark.parametrize("chosen", [None, [1, 2], ["en", "fr"]])
+def test_lines_that_end_at_cr_are_told(tmp_path, chosen):
+    path = write(tmp_path / "x.tsv", "en\tfr\r" + "a\tb\r" * 300)
+    refused(path, r"x\.tsv:1: lines end at LF, .* CR line ends; .* tr '\\r'", chosen=chosen)
+    path = write(tmp_path / "x.tsv", "a\rb\tc\r\td\n")
+    assert pairs_of(path, chosen=[1, 2]) == [("a\rb", "c\r")]
+
+
+def test_a_tsv_in_utf16_is_told(tmp_path):
+    for encoding in ("utf-16", "utf-16-be"):
+        path = write(tmp_path / "x.tsv", "\ufeffa\tb\n".encode(encoding))
+        refused(path, r"x\.tsv:1: not UTF-8: .* iconv -f UTF-16 -t UTF-8")
 
 
 def test_a_message_about_many_columns_stays_short(tmp_path):
@@ -142,6 +216,12 @@ def test_cells_come_back_as_written(tmp_path, pairs):
         ({"en": "a\n\tb", "fr": "b\u2028", "translation": {}}, None),
         ({"x": "a\n\tb", "y": "b\u2028", "en": 1}, ["x", "y"]),
         ({"translation": {"x": "a\n\tb", "y": "b\u2028"}}, ["x", "y"]),
+        (
+            {"en": "", "translation": {"en": "a\n\tb", "fr": "b\u2028"}},
+            ["translation.en", "translation.fr"],
+        ),
+        ({"x": "a\n\tb", "translation": {"fr": "b\u2028"}}, ["x", "translation.fr"]),
+        ({"translation.en": "a\n\tb", "fr": "b\u2028"}, ["translation.en", "fr"]),
     ],
 )
 @pytest.mark.parametrize("ascii_only", [True, False])
@@ -171,11 +251,24 @@ def test_which_values_of_an_object_are_read(tmp_path, row, chosen, ascii_only):
         ('{"en": {}, "fr": "b"}', "'en' is an object"),
         ('{"en": true, "fr": "b"}', "'en' is true"),
         ('{"en": "a", "fr": "\\ud83d b"}', "half a surrogate pair"),
+        ('{"en": "a", "en": "b", "fr": "c"}', "key 'en' is there twice; remove or rename one"),
+        ('{"en": "a", "fr": "c", "\\u0066r": "c"}', "key 'fr' is there twice"),
+        ('{"translation": {"en": "a", "fr": "b", "fr": "c"}}', "key 'fr' is there twice"),
+        ('{"translation": {"en": "a", "fr": "b"}, "translation": {}}', "key 'translation' is"),
     ],
 )
 def test_a_line_of_json_that_is_refused(tmp_path, line, match):
     content = '{"en": "a", "fr": "\\ud83d\\ude00"}\n' + line + "\n"
     refused(write(tmp_path / "x.jsonl", content), rf"x\.jsonl:2.*{match}")
+
+
+def test_a_key_that_is_not_looked_for_may_stand_twice(tmp_path):
+    path = write(tmp_path / "x.jsonl", '{"id": 1, "id": 2, "en": "a", "fr": "b"}\n')
+    assert pairs_of(path) == [("a", "b")]
+    nested = '{"translation": {"x": "a", "x": "b", "y": "c"}}\n'
+    chosen = ["translation.x", "translation.y"]
+    refused(write(path, nested), "key 'x' is there twice", chosen=chosen)
+    refused(write(path, '{"translation": {"x": "a"}}\n'), "no 'translation.y'", chosen=chosen)
 
 
 def test_objects_have_no_numbered_columns(tmp_path):
@@ -211,6 +304,11 @@ def test_translation_of_parquet_is_looked_into(tmp_path):
     path = parquet_file(tmp_path / "x.parquet", pa.Table.from_pylist(rows))
     assert pairs_of(path) == PAIRS
     assert pairs_of(path, chosen=["fr", "en"]) == [(fr, en) for en, fr in PAIRS]
+    assert pairs_of(path, chosen=["translation.en", "translation.fr"]) == PAIRS
+    refused(path, "no 'translation.x'", chosen=["translation.en", "translation.x"])
+    flat = [{"src": row["translation"]["en"], **row} for row in rows]
+    path = parquet_file(tmp_path / "x.parquet", pa.Table.from_pylist(flat))
+    assert pairs_of(path, chosen=["src", "translation.fr"]) == PAIRS
 
 
 def test_parquet_is_read_in_small_parts(tmp_path, monkeypatch):
@@ -241,8 +339,8 @@ def test_parquet_is_read_in_small_parts(tmp_path, monkeypatch):
         ),
         (pa.Table.from_pylist([{"translation": None}, {"translation": {"en": "a", "fr": "b"}}]),
          r"row 1: 'en' is null", None),
-        (pa.table({"en": pa.array([b"\xe9"]).cast(pa.string(), safe=False), "fr": ["b"]}),
-         "'en' is not UTF-8", None),
+        (pa.table({"en": pa.array([b"a", b"\xe9"]).cast(pa.string(), safe=False), "fr": ["b", "c"]}),
+         "row 2: 'en' is not UTF-8", None),
     ],
 )  # fmt: skip
 def test_parquet_that_is_refused(tmp_path, table, match, chosen):
@@ -335,8 +433,8 @@ def test_the_same_table_with_other_columns_or_languages_is_another(tmp_path):
     assert pairs_of(path, chosen=["fr", "en"]) == [("b", "a")]
     turned = table_files((path,), PairColumns(("fr", "en"))).read()
     assert turned[0] == {"source": "b", "target": "a"}
-    other = table_files((path,), PairColumns(("de", "fr"))).read()
-    assert other[0] == {"source": "en", "target": "fr"}
+    with pytest.raises(UserError, match=r"x\.tsv:1: .* looks like a header"):
+        table_files((path,), PairColumns(("de", "fr"))).read()
 
 
 def test_a_table_gives_what_files_give(tmp_path):

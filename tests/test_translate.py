@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from cases_common import IN, TINY, in_process, lines_of, refuse, succeed, weights
+from cases_common import IN, TEST, TINY, in_process, lines_of, refuse, succeed, weights
 from safetensors.torch import save_file
 
 from rnnsearch import Translator
 from rnnsearch.alignment import links, merge_pieces, pharaoh
+from rnnsearch.errors import UserError
 
 SEARCH = ("decode.beam_size=4", "decode.max_length=20")
 
@@ -123,7 +124,7 @@ def test_unknown_words_are_left_out_and_counted(word_run: Path, tmp_path: Path) 
     translator = Translator.load(word_run)
     found = translator.translate(lines_of(IN / "base.test.en"), alignments=False)
     assert any(translation.unknown for translation in found)
-    assert "unknown words in" in told
+    assert "unknown words left out" in told
     assert "replace_unk=true" in told
     assert "<unk>" not in (tmp_path / "o").read_text()
 
@@ -145,7 +146,7 @@ def test_unknown_words_become_the_source_words_looked_at(word_run: Path, tmp_pat
             assert after.text == before.text
     words = (f"run_dir={word_run}", f"input={IN}/base.test.en", f"output={tmp_path}/o")
     told = succeed("translate", *words, "replace_unk=true").err
-    assert "were replaced" in told
+    assert "unknown words replaced" in told
     assert lines_of(tmp_path / "o") == [translation.text for translation in replaced]
 
 
@@ -236,3 +237,27 @@ def test_rows_of_a_pipe_come_as_their_lines_do(base_run: Path, tmp_path: Path) -
     result = in_process("translate", *words, stdin=stdin)
     assert result.status == 0
     assert len(lines_of(aligned)) == len(result.out.split("\n")) - 1 == 7
+
+
+def test_lines_in_python_are_a_list_of_lines(base_run: Path) -> None:
+    translator = Translator.load(base_run)
+    with pytest.raises(UserError, match=r"expected a list of lines, came one text"):
+        translator.translate("The dog")
+    with pytest.raises(UserError, match=r"lines: number 2 holds a line end"):
+        translator.translate(["a", "b\nc"])
+    with pytest.raises(UserError, match=r"n_best=0: expected 1 to decode.beam_size"):
+        translator.translate_n_best(["a"], 0)
+    with pytest.raises(UserError, match=r"checkpoint=\[\]: name one"):
+        Translator.load(base_run, [])
+    with pytest.raises(UserError, match=r"device=tpu: expected auto, cpu"):
+        Translator.load(base_run, device="tpu")
+
+
+def test_keys_that_would_do_nothing_are_refused(base_run: Path) -> None:
+    run = (f"run_dir={base_run}", f"input={IN}/seven.en")
+    told = ("alignment_format=json", "alignments=FILE")
+    refuse("translate", *run, "alignment_format=json", words=told, status=(2,))
+    refuse("translate", *run, "replace_unk=yes", words=("replace_unk=yes", "true, false"))
+    for key in ("data.max_length=7", "data.train.table=x.tsv", "data.valid.source=x"):
+        words = ("evaluate", f"run_dir={base_run}", *TEST, key)
+        refuse(*words, words=(key.partition("=")[0], "leave it out"), status=(2,))

@@ -25,6 +25,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from rnnsearch.cli.jobs import ROOTS, Job, configure
 from rnnsearch.cli.messages import COMPOSITION_ERRORS, as_user_error, configs_missing
 from rnnsearch.cli.options import Options, read_options
+from rnnsearch.cli.overrides import read_override
 from rnnsearch.config import KINDS
 from rnnsearch.errors import UserError
 from rnnsearch.plain import MISSING, fields_of, load_run_config, system_path
@@ -89,7 +90,34 @@ def _store_run(command: str, options: Options) -> None:
         # Of several runs that are compared, the first says what they are compared on.
         config, *_ = [load_run_config(path) for path in _run_folders(command, options.run_dirs)]
         node = {name: _literal(asdict(getattr(config, name))) for name in groups}
+        if "data" in groups:
+            typed = _typed_keys("data", options.overrides, root=ROOTS[command])
+            node["data"]["test"] |= dict.fromkeys(_replaced(typed))
     ConfigStore.instance().store(name="run", node=node)
+
+
+def _typed_keys(group: str, words: list[str], *, root: type) -> set[str]:
+    """Return the keys of a group that the command line sets, without the group's name."""
+    typed: set[str] = set()
+    for word in words:
+        override = read_override(word, root)
+        key, value = override.key_or_group, override.value()
+        if key == group and isinstance(value, dict):
+            typed |= {str(name) for name in value}
+        elif key.startswith(f"{group}."):
+            typed.add(key.removeprefix(f"{group}."))
+    return typed
+
+
+def _replaced(typed: set[str]) -> tuple[str, ...]:
+    """Return the keys of the run's test set that do not count beside those that were typed.
+
+    What is typed names a test set as a whole, so nothing of another one may be left in it.
+    """
+    if any(key == "test" or key.startswith("test.") for key in typed):
+        return ("source", "target", "table", "split")
+    # Files would come before the folder or the set.
+    return ("source", "target", "table") if typed & {"dir", "path", "name"} else ()
 
 
 def _unset(hint: Any) -> Any:

@@ -7,7 +7,6 @@ own and default values where there are choices and files.
 import importlib.resources
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from rnnsearch.cli.quoting import quoted_value
 from rnnsearch.config import KINDS, EvaluateConfig, TrainConfig, TranslateConfig
 from rnnsearch.plain import fields_of, known_keys, split_optional
 from rnnsearch.rules import RULES, Choice
@@ -44,8 +44,6 @@ _FILES = (
     *(f"data.{split}.{part}" for split in ("train", "valid", "test")
       for part in ("source", "target", "table", "alignments")),
 )  # fmt: skip
-# What neither a shell nor Hydra's grammar reads as anything but itself.
-_PLAIN = re.compile(r"[\w./+@%-]*", re.ASCII)
 
 
 def answers(typed: str, *, breaks: str = "") -> list[str]:
@@ -174,11 +172,6 @@ def _paths(begun: str, *, folders: bool) -> Iterator[str]:
             continue
         path = folder + slash + entry.name
         if entry.is_dir():
-            yield _quoted(f"{path}/")
+            yield quoted_value(f"{path}/")
         elif not folders:
-            yield f"{_quoted(path)} "
-
-
-def _quoted(path: str) -> str:
-    """Return a path as it is to be typed after ``KEY=``: quoted for Hydra and for the shell."""
-    return path if _PLAIN.fullmatch(path) else shlex.quote('"{}"'.format(path.replace('"', r"\"")))
+            yield f"{quoted_value(path)} "

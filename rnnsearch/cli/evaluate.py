@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 from rnnsearch import checkpoint as files
 from rnnsearch import metrics
 from rnnsearch.cli import scoretable
-from rnnsearch.cli.sources import test_sources
+from rnnsearch.cli.checkpoints import step_names
+from rnnsearch.cli.scorefile import check_scores, write_scores
+from rnnsearch.cli.sources import finds_tests, test_sources
 from rnnsearch.config import DecodeConfig, EvaluateConfig, listed, paths_of
 from rnnsearch.corpus import PairSource
 from rnnsearch.errors import UserError
@@ -26,6 +28,7 @@ from rnnsearch.evaluation import (
     read_set,
     score_rows,
 )
+from rnnsearch.lines import counted
 from rnnsearch.runlog import progress_bar
 from rnnsearch.translator import Translator
 
@@ -58,12 +61,15 @@ def run(config: EvaluateConfig) -> None:
     scoring = Scoring(config.tokenize, config.lowercase, config.bootstrap, config.ter)
     metrics.check_tokenize(scoring.tokenize)
     _check_runs(config, names)
-    sources = _sources(config)
-    _check_scores(config, runs=len(names), sets=list(sources))
-    tests = [
-        read_set(name, source, references=paths_of(config.references))
-        for name, source in sources.items()
-    ]
+    with _told_of_columns(config):
+        sources = _sources(config)
+        check_scores(config, sources=sources)
+        tests = [
+            read_set(name, source, references=paths_of(config.references))
+            for name, source in sources.items()
+        ]
+    resamples = _resamples(scoring) if len(names) > 1 else scoring.bootstrap
+    metrics.check_bootstrap(resamples, lines=max(len(test.sources) for test in tests))
     runs = [_load(name, config) for name in names]
     if len(runs) > 1:
         told = "the settings of the search, and test sets that are not given, are those of"
@@ -81,16 +87,34 @@ def run(config: EvaluateConfig) -> None:
     print("\n\n".join(tables))
 
 
+@contextmanager
+def _told_of_columns(config: EvaluateConfig) -> Iterator[None]:
+    """Say how to be rid of columns that may be those of the run's own table."""
+    try:
+        yield
+    except UserError as error:
+        if config.data.columns is None or "data.columns" not in (told := str(error)):
+            raise
+        remedy = "data.columns=null goes by the languages"
+        raise UserError(f"{told}; {remedy}", status=error.status) from error
+
+
 def _sources(config: EvaluateConfig) -> dict[str, PairSource]:
     """Return the test sets that are asked for, by the names of their results."""
     sources = test_sources(config.data)
     name = config.test_set
-    if name is not None and len(sources) == 1:
-        sources = {name: next(iter(sources.values()))}
-    elif name is not None and name not in sources:
-        raise UserError(f"test_set={name}: this run's test sets are {', '.join(sources)}")
-    elif name is not None:
+    if name is not None and name in sources:
         sources = {name: sources[name]}
+    elif name is not None and len(sources) > 1:
+        raise UserError(f"test_set={name}: the test sets are {', '.join(sources)}")
+    elif name is not None:
+        # A name like those of the sets that are looked for would be taken for one of them.
+        if name.startswith("test") and finds_tests(config.data):
+            raise UserError(
+                f"test_set={name}: there is no such test set, but {', '.join(sources)}; another "
+                "name for its results must not begin with 'test'"
+            )
+        sources = {name: next(iter(sources.values()))}
     if config.references is not None and len(sources) > 1:
         raise UserError(
             f"references: they belong to one test set, but there are {len(sources)}; choose one "
@@ -115,39 +139,15 @@ def _check_runs(config: EvaluateConfig, names: Sequence[str]) -> None:
             )
 
 
-def _check_scores(config: EvaluateConfig, *, runs: int, sets: Sequence[str]) -> None:
-    """Hold that `scores` names a file that can be written and holds one table."""
-    if config.scores is None:
-        return
-    path = Path(config.scores)
-    if runs > 1:
-        raise UserError(f"scores={path}: one file cannot hold {runs} runs; evaluate one run_dir")
-    if len(sets) > 1:
-        raise UserError(
-            f"scores={path}: one file cannot hold {len(sets)} test sets; choose one with "
-            f"test_set=NAME, of {', '.join(sets)}"
-        )
-    if path.is_dir():
-        raise UserError(f"scores={path}: is a folder; expected the name of a file")
-    if not path.parent.is_dir():
-        raise UserError(f"scores={path}: there is no folder {path.parent}; make it first")
-
-
 def _load(name: str, config: EvaluateConfig) -> Run:
     folder = Path(name)
     # Told now: in a run that is still training, `best` may lead elsewhere by the end.
-    steps = [_step(folder, checkpoint) for checkpoint in listed(config.checkpoint)]
+    steps = step_names(folder, listed(config.checkpoint))
     translator = Translator.load(
         folder, config.checkpoint, device=config.device, decode=config.decode,
         replace_unk=config.replace_unk,
     )  # fmt: skip
     return Run(name, folder, translator, steps if len(steps) > 1 else steps[0])
-
-
-def _step(folder: Path, checkpoint: str) -> str:
-    """Return the name of a checkpoint's folder, with its path if that is no part of the run."""
-    step = files.locate(folder, checkpoint).resolve()
-    return step.name if step.is_relative_to(folder.resolve()) else str(step)
 
 
 def _evaluate(
@@ -163,7 +163,7 @@ def _evaluate(
     }
     if found.unknown and config.replace_unk is False:
         print(
-            f"warning: {title}: the hypotheses lack {found.unknown} unknown words, "
+            f"warning: {title}: the hypotheses lack {counted(found.unknown, 'unknown word')}, "
             f"{100 * record['unknown_rate']:.2f}% of their words; replace_unk=true puts words of "
             "the source in their place, decode.ban_unk=true bars them",
             file=sys.stderr,
@@ -171,7 +171,7 @@ def _evaluate(
     found = found._replace(record=record)
     write_result(one.folder, test.name, found)
     if config.scores is not None:
-        files.write_text(Path(config.scores), score_rows(found))
+        write_scores(Path(config.scores), score_rows(found))
     return found
 
 
@@ -204,12 +204,17 @@ def _json(record: Mapping[str, Any]) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def _resamples(scoring: Scoring) -> int:
+    """Return the resamples of the paired test."""
+    return scoring.bootstrap if scoring.bootstrap > 1 else metrics.RESAMPLES
+
+
 def _compared(
     test: EvaluationSet, results: Sequence[tuple[Run, Evaluation]], config: EvaluateConfig,
     *, scoring: Scoring,
 ) -> str:  # fmt: skip
     """Test runs against the first one, write `comparison.json` and return the tables."""
-    resamples = scoring.bootstrap if scoring.bootstrap > 1 else metrics.RESAMPLES
+    resamples = _resamples(scoring)
     with _stages(test.name)("paired bootstrap test", 1) as bar:
         differences, signatures = metrics.compare(
             [result.hypotheses for _, result in results], test.references,

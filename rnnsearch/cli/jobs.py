@@ -57,8 +57,9 @@ def configure(root: type[Command], job: Job) -> Command:
             run_dir = Path(config.run_dir or Path("runs", config.name))
             config.run_dir = str(run_dir / ",".join(map(_file_name, sorted(job.swept))))
             _check_files(config.data, ("train", "valid", "test"))
-            take_over(config, given=job.given)
+            take_over(config, given=job.given, experiment=job.experiment)
         case EvaluateConfig():
+            _check_unused(job.given)
             _check_files(config.data, ("test",))
             for path in paths_of(config.references):
                 _check_file("references", path)
@@ -70,7 +71,19 @@ def configure(root: type[Command], job: Job) -> Command:
     return config
 
 
+def _check_unused(given: frozenset[str]) -> None:
+    """Hold that no key is typed that `evaluate` has but does not look at."""
+    for key in sorted(given):
+        if key.startswith(("data.train.", "data.valid.", "data.max_")):
+            raise UserError(f"{key}: evaluate reads the test set alone; leave it out")
+
+
 def _check_dictionary(replace_unk: bool | str) -> None:
+    if isinstance(replace_unk, str) and not Path(replace_unk).exists():
+        raise UserError(
+            f"replace_unk={replace_unk}: expected true, false or a dictionary, and there is no "
+            "such file"
+        )
     if isinstance(replace_unk, str):
         _check_file("replace_unk", Path(replace_unk))
 

@@ -18,8 +18,9 @@ from rnnsearch.errors import Interrupted, UserError, nearest
 from rnnsearch.interrupts import ending_at_once
 
 _REMEDY = (
-    "lower trainer.batch_sentences, trainer.batch_tokens or decode.batch_sentences, raise "
-    "trainer.accumulate, or make the model smaller (model.hidden_size, tokenizer.vocab_size)"
+    "lower trainer.batch_sentences, trainer.batch_tokens, decode.batch_sentences or "
+    "decode.beam_size, raise trainer.accumulate, or make the model smaller (model.hidden_size, "
+    "tokenizer.vocab_size)"
 )
 COMMANDS = ("train", "evaluate", "translate")
 

@@ -35,7 +35,12 @@ def as_user_error(error: Exception, *, root: type) -> UserError:
     Args:
         error: as Hydra raised it.
         root: the schema of the command.
+
+    Raises:
+        BrokenPipeError: that was it; whoever read the output has left.
     """
+    if isinstance(error, BrokenPipeError):
+        raise error
     if isinstance(error, yaml.YAMLError):
         return _invalid_yaml(error)
     if isinstance(error, OSError) and error.filename is not None:

@@ -1,7 +1,6 @@
 """One override of a command line, read and checked before Hydra sees it."""
 
 import re
-import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob, Override, QuotedString
 from hydra.errors import HydraException
 
+from rnnsearch.cli.quoting import quoted_twice
 from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.errors import UserError, nearest
 from rnnsearch.plain import MISSING, fields_of, known_keys, split_optional
@@ -56,12 +56,6 @@ def _parsed(word: str) -> Override | None:
         return OverridesParser.create().parse_overrides([word])[0]
     except HydraException:
         return None
-
-
-def quoted_twice(key: str, value: str) -> str:
-    """Return an override as to be typed, quoted for the shell and for Hydra."""
-    inner = value.strip("\"'").replace('"', '\\"')
-    return shlex.quote(f'{key}="{inner}"')
 
 
 def type_of(key: str, root: type) -> Any:

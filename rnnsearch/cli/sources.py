@@ -84,6 +84,13 @@ def test_sources(data: DataConfig) -> dict[str, PairSource]:
     return dict(found.tests)
 
 
+def finds_tests(data: DataConfig) -> bool:
+    """Tell whether test sets are found by name, and not given as files, tables or a split."""
+    if _named(data.test, data) is not None:
+        return False
+    return data.kind != "hub" or data.test.split is None
+
+
 def _no_split(hub: HubSet, key: str, name: str) -> UserError:
     return UserError(
         f"data.{key}.split is null, and {hub.opened.title} has no split '{name}', but "

@@ -1,5 +1,6 @@
 """A new run that starts from another: its network and its tokenizers count, not the defaults."""
 
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,16 @@ from rnnsearch.plain import load_run_config
 _FREE = frozenset({"dropout", "init"})
 
 
-def take_over(config: TrainConfig, *, given: frozenset[str]) -> None:
+def take_over(config: TrainConfig, *, given: frozenset[str], experiment: str | None) -> None:
     """Put the model and the tokenizer of `start_from` or `tokenizer.path` into a configuration.
 
-    A run that has begun keeps its own: it holds copies, and the other run may be gone.
+    A run that has begun keeps its own: it holds copies, and the other run may be gone. What an
+    experiment asks for in vain is told on standard error, and so are other languages.
 
     Args:
         config: changed in place.
         given: keys and groups of the command line; what they ask for must be what is there.
+        experiment: the name of the experiment, if there is one.
 
     Raises:
         UserError: there is no such run, or the command line asks for something else.
@@ -29,14 +32,36 @@ def take_over(config: TrainConfig, *, given: frozenset[str]) -> None:
     if other is None:
         return
     source = _begun(config) or _load(key, Path(other))
+    for side in ("source_lang", "target_lang"):
+        has, asked = getattr(source.data, side), getattr(config.data, side)
+        if has != asked:
+            _warn(f"data.{side}={asked}, but {key} was trained with data.{side}={has}")
     path = config.tokenizer.path
     _refuse_others("tokenizer", config.tokenizer, source.tokenizer, key=key, given=given)
+    others = _others("tokenizer", config.tokenizer, source.tokenizer)
     config.tokenizer = source.tokenizer
     config.tokenizer.path = path
     if config.start_from is not None:
         _refuse_others("model", config.model, source.model, key=key, given=given)
+        others += _others("model", config.model, source.model)
         source.model.dropout = config.model.dropout
         config.model = source.model
+    if experiment is not None and others:
+        _warn(f"{key} counts, not experiment={experiment}: {', '.join(others)}")
+
+
+def _warn(message: str) -> None:
+    print(f"warning: {message}", file=sys.stderr)
+
+
+def _others(group: str, asked: Any, there: Any) -> list[str]:
+    """Say which settings of the other run differ from what was asked for."""
+    names = [field.name for field in fields(asked) if field.name not in (*_FREE, "path")]
+    return [
+        f"{group}.{name} is {getattr(there, name)}, not {getattr(asked, name)}"
+        for name in names
+        if getattr(there, name, None) != getattr(asked, name)
+    ]
 
 
 def _begun(config: TrainConfig) -> TrainConfig | None:
@@ -50,9 +75,14 @@ def _begun(config: TrainConfig) -> TrainConfig | None:
 
 def _load(key: str, run_dir: Path) -> TrainConfig:
     try:
-        return load_run_config(run_dir)
+        config = load_run_config(run_dir)
     except UserError as error:
         raise UserError(f"{key}: {error}", status=error.status) from None
+    if not (run_dir / "tokenizer").is_dir():
+        raise UserError(f"{key}={run_dir}: the run has no tokenizer/ yet; name one that has begun")
+    if key == "start_from" and not (run_dir / "checkpoints").is_dir():
+        raise UserError(f"{key}={run_dir}: the run has no checkpoint yet; let it save one first")
+    return config
 
 
 def _refuse_others(group: str, asked: Any, there: Any, *, key: str, given: frozenset[str]) -> None:

@@ -22,13 +22,14 @@ from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import load_run_config, to_plain, to_yaml
 from rnnsearch.products import operands_for
 from rnnsearch.progress import Progress, end_reason
+from rnnsearch.resuming import compare_for_resume
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
 from rnnsearch.saving import average, fingerprints, restore
 from rnnsearch.text import Tokenizers, train_tokenizers
 from rnnsearch.training import fit
 from rnnsearch.translator import Translator, search_options
-from rnnsearch.validation import compare_for_resume, pick_device
+from rnnsearch.validation import pick_device
 
 
 def run(config: TrainConfig) -> None:
@@ -259,5 +260,6 @@ def _describe(training: Run, train: PairSource, valid: PairSource) -> None:
     parameters = sum(parameter.numel() for parameter in training.model.parameters())
     log.say(
         f"  vocabulary {tokenizers.source.vocab_size} source, {tokenizers.target.vocab_size} "
-        f"target pieces; {parameters:,} parameters on {training.device}"
+        f"target {'words' if tokenizers.target.kind == 'word' else 'pieces'}; {parameters:,} "
+        f"parameters on {training.device}"
     )

@@ -59,8 +59,8 @@ def run(config: TranslateConfig) -> None:
                     alignments.write(row.encode())
                 if config.plots is not None:
                     _draw(Path(config.plots), number, best)
+            alignments.flush()  # first: whoever has a translation finds its alignment
             out.flush()
-            alignments.flush()
     _tell_unknown(unknown, replaced=config.replace_unk is not False)
 
 
@@ -69,7 +69,7 @@ def _tell_unknown(unknown: Sequence[int], *, replaced: bool) -> None:
     lines = sum(count > 0 for count in unknown)
     if lines:
         what = "replaced" if replaced else "left out (replace_unk=true puts source words there)"
-        print(f"{sum(unknown)} unknown words in {lines} lines were {what}", file=sys.stderr)
+        print(f"unknown words {what}: {sum(unknown)}, in lines: {lines}", file=sys.stderr)
 
 
 def alignment_row(translator: Translator, best: Translation, number: int, *, form: str) -> str:
