@@ -192,12 +192,11 @@ def compare(
     metrics = {"bleu": _bleu_metric(tokenize=tokenize, lowercase=lowercase), "chrf": CHRF()}
     if with_ter:
         metrics["ter"] = TER()
-    test = PairedTest(
-        [(str(number), list(hypotheses)) for number, hypotheses in enumerate(systems)],
-        metrics, references=lists, test_type="bs", n_samples=bootstrap,
-    )  # fmt: skip
     with _resampling(bootstrap, len(lists[0])):
-        signatures, results = test()
+        signatures, results = PairedTest(
+            [(str(number), list(hypotheses)) for number, hypotheses in enumerate(systems)],
+            metrics, references=lists, test_type="bs", n_samples=bootstrap,
+        )()  # fmt: skip
     # sacreBLEU names the results after the metrics' variants (chrF2), in the order they came in.
     names = dict(zip(metrics, signatures, strict=True))
     differences = [

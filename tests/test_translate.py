@@ -113,6 +113,26 @@ def test_outputs_that_cannot_be_are_told_first(base_run: Path, tmp_path: Path) -
     refuse(*run, *words, words=("alignments=", "is the output file"))
     assert source.read_bytes() == (IN / "seven.en").read_bytes()
     assert not (tmp_path / "o").exists()
+    words = (f"alignments={tmp_path}/x", f"plots={tmp_path}/x")
+    refuse(*run, *words, words=("plots=", "is the alignments file"), status=(2,))
+    for name in ("config.yaml", "checkpoints/best/model.safetensors", "train.log"):
+        taken = f"output={base_run}/{name}"
+        refuse(*run, taken, words=(taken, "belongs to the run"), status=(2,))
+    for key in ("output", "alignments"):
+        (tmp_path / "d.tsv").write_text("a\tb\n")
+        dictionary = f"replace_unk={tmp_path}/d.tsv"
+        told = (f"{key}=", "is the dictionary")
+        refuse(*run, dictionary, f"{key}={tmp_path}/d.tsv", words=told, status=(2,))
+
+
+def test_output_through_a_link_or_a_device(base_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "real").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    run = ("translate", f"run_dir={base_run}", f"input={IN}/seven.en", *SEARCH)
+    succeed(*run, f"output={tmp_path}/link", "alignments=/dev/null")
+    assert (tmp_path / "link").is_symlink()
+    assert len(lines_of(tmp_path / "real")) == 7
+    assert not Path("/dev/null").is_file()
 
 
 # --- unknown words

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from rnnsearch.alignment import links, merge_pieces, pharaoh
 from rnnsearch.checkpoint import writing
+from rnnsearch.cli.places import check_not, check_outside_run, check_place
 from rnnsearch.config import TranslateConfig
 from rnnsearch.errors import UserError
 from rnnsearch.lines import read_lines
@@ -126,35 +127,30 @@ def _check_input(name: str) -> None:
 
 
 def _check_outputs(config: TranslateConfig) -> None:
-    """Refuse outputs that would destroy the input or have no place, before any work."""
-    if config.plots is not None and Path(config.plots).exists() and not Path(config.plots).is_dir():
-        raise UserError(f"plots={config.plots}: is a file; name a folder for the pictures")
+    """Refuse outputs that would destroy another file or have no place, before any work."""
     if config.alignments == STANDARD:
         raise UserError("alignments=-: standard output is for translations; name a file")
-    if config.output != STANDARD:
-        _check_output("output", config.output, config)
-    if config.alignments is not None:
-        _check_output("alignments", config.alignments, config)
-
-
-def _check_output(key: str, name: str, config: TranslateConfig) -> None:
-    path = Path(name)
-    if path.is_dir():
-        raise UserError(f"{key}={name}: is a folder; name a file")
-    if not path.parent.is_dir():
-        raise UserError(f"{key}={name}: there is no folder {path.parent}; make it first")
-    others = [("input", config.input)]
-    if key == "alignments":
-        others.append(("output", config.output))
-    for other, taken in others:
-        if taken != STANDARD and _same_file(path, Path(taken)):
-            raise UserError(f"{key}={name}: is the {other} file; choose another name")
-
-
-def _same_file(path: Path, other: Path) -> bool:
-    if path.exists() and other.exists():
-        return path.samefile(other)
-    return path.resolve() == other.resolve()
+    taken = [("the input file", config.input), ("the output file", config.output)]
+    if isinstance(config.replace_unk, str):
+        taken.append(("the dictionary", config.replace_unk))
+    files = {"output": config.output, "alignments": config.alignments}
+    for key, name in files.items():
+        if name is None or name == STANDARD:
+            continue
+        path = Path(name)
+        check_place(key, path)
+        others = [
+            (what, Path(other))
+            for what, other in taken
+            if other != STANDARD and what != f"the {key} file"
+        ]
+        check_not(key, path, others)
+        check_outside_run(key, path, Path(config.run_dir))
+    if config.plots is not None:
+        plots = Path(config.plots)
+        check_place("plots", plots, folder=True)
+        named = [(f"the {key} file", Path(name)) for key, name in files.items() if name]
+        check_not("plots", plots, named)
 
 
 def _rows(candidates: list[Translation], number: int, n_best: int) -> str:
