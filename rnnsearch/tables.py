@@ -286,7 +286,7 @@ def refuse_broken(paths: Sequence[Path]) -> None:
         paths: files of any form; those that are neither `.jsonl` nor `.parquet` are passed over.
 
     Raises:
-        UserError: a line is not JSON, a key stands twice in an object, or a file is no parquet table.
+        UserError: a line is not JSON, a key stands twice in an object, or a file is no table.
     """
     import pyarrow as pa
     from pyarrow import parquet

@@ -20,8 +20,10 @@ from cases_common import IN, QUICK, evaluation, lines_of, refuse, rnnsearch, suc
 
 from rnnsearch import Translator, metrics
 from rnnsearch.batches import collate
+from rnnsearch.cli.places import check_not, check_outside_run
 from rnnsearch.cli.scoretable import difference_table, notes, score_table
 from rnnsearch.corpus import PairFiles
+from rnnsearch.errors import UserError
 from rnnsearch.evaluation import Bar, Scoring, evaluate, finite, read_set
 from rnnsearch.scoring import score_pairs
 
@@ -215,6 +217,7 @@ def test_one_pair_and_blank_sides(line: tuple[str, str], base_run: Path, tmp_pat
 # --- the test set that is typed
 
 
+@pytest.mark.slow
 def test_a_typed_test_set_replaces_that_of_the_run(base_run: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(base_run, run, symlinks=True)
@@ -230,8 +233,7 @@ def test_a_typed_test_set_replaces_that_of_the_run(base_run: Path, tmp_path: Pat
     for words in (SEVEN, (f"data.test={{source:{IN}/seven.en,target:{IN}/seven.fr}}",)):
         succeed(*base, *words)
         assert evaluation(run)["source"] == [f"{IN}/seven.en"]
-    for word in SEVEN:
-        refuse(*base, word, words=("is null", "give both"), status=(2,))
+    refuse(*base, SEVEN[1], words=("data.test.source is null", "give both"), status=(2,))
     refuse(*base, *SEVEN, f"data.test.table={table}", words=("data.test.table is set, and so",))
 
     given["data"]["test"] = split(source=f"{IN}/tiny.en", target=f"{IN}/tiny.fr")
@@ -278,6 +280,7 @@ def split(**given: str) -> dict[str, str | None]:
 # --- the file of the scores
 
 
+@pytest.mark.slow
 def test_scores_never_go_over_a_file_that_is_needed(base_run: Path, tmp_path: Path) -> None:
     run, other = tmp_path / "run", tmp_path / "other"
     shutil.copytree(base_run, run, symlinks=True)
@@ -298,23 +301,49 @@ def test_scores_never_go_over_a_file_that_is_needed(base_run: Path, tmp_path: Pa
         ("./a.fr", "is the test set's target"),
         ("link", "is the test set's target"),
         ("ref.fr", "is one of references"),
-        *((f"run/{name}", "belongs to the run") for name in OF_RUN),
+        ("run/evaluation.json", "belongs to the run"),
         ("config", "belongs to the run"),
-        ("run/evaluations/b", "belongs to the run"),
-        ("run/evaluations", "is a folder"),
     ):
         refuse(*base, f"scores={tmp_path}/{name}", words=("scores=", told), status=(2,))
     ensemble = f"checkpoint=[best,{other}]"
-    for name in ("config.yaml", "checkpoints/best/model.safetensors", "evaluation.json"):
+    for name in ("config.yaml", "checkpoints/best/model.safetensors"):
         told = ("scores=", "belongs to the")
         refuse(*base, ensemble, f"scores={other}/{name}", words=told, status=(2,))
     train = f"scores={IN}/base.train.en"
     refuse(*base, train, words=("scores=", "is data.train.source"), status=(2,))
     assert contents(tmp_path) == before
-    for place in ("run/scores.jsonl", "run/evaluations/a/scores.jsonl"):
-        for _ in range(2):  # over a file of its own kind
-            succeed(*base, f"scores={tmp_path}/{place}")
-        assert len(lines_of(tmp_path / place)) == 7
+    for _ in range(2):  # over a file of its own kind
+        succeed(*base, f"scores={run}/evaluations/a/scores.jsonl")
+    assert len(lines_of(run / "evaluations/a/scores.jsonl")) == 7
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_what_is_of_a_run_and_what_is_free(there: bool, base_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    if there:
+        shutil.copytree(base_run, run, symlinks=True)
+    (tmp_path / "link").symlink_to(run)
+    for name in (*OF_RUN, "evaluations", "evaluations/a", "tokenizer"):
+        for folder in (run, tmp_path / "link", run / ".." / "run"):
+            with pytest.raises(UserError, match=f"output={folder}/{name}: belongs to the run"):
+                check_outside_run("output", folder / name, run)
+    for name in ("scores.jsonl", "evaluations/a/scores.jsonl", "plots/1.png", "../config.yaml"):
+        check_outside_run("output", run / name, run)
+    for name in ("a", "b"):
+        (tmp_path / name).symlink_to(tmp_path / ("b" if name == "a" else "a"))
+    check_outside_run("output", tmp_path / "a", run)  # links in a circle
+
+
+def test_a_taken_file_is_known_under_every_name(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    (tmp_path / "twin").hardlink_to(tmp_path / "file")
+    (tmp_path / "dangling").symlink_to(tmp_path / "new")
+    taken = [("the input file", tmp_path / "file"), ("the output file", tmp_path / "new")]
+    for name, what in (("file", "in"), ("link", "in"), ("twin", "in"), ("dangling", "out")):
+        with pytest.raises(UserError, match=f"alignments=.*{name}: is the {what}put file; choose"):
+            check_not("alignments", tmp_path / name, taken)
+    check_not("alignments", tmp_path / "other", taken)
 
 
 def test_scores_never_go_over_tables_corpora_and_dictionaries(
@@ -348,6 +377,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_scores_go_through_links_and_pipes(base_run: Path, tmp_path: Path) -> None:
     real, link, pipe = tmp_path / "real", tmp_path / "link", tmp_path / "pipe"
     link.symlink_to(real)

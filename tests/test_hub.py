@@ -487,8 +487,10 @@ def test_text_files_of_a_folder_are_refused(tmp_path, name, match):
 @pytest.mark.parametrize("streaming", [False, True])
 def test_text_files_of_the_hub_are_refused(tmp_path, monkeypatch, end, kind, streaming):
     folder = tmp_path / "set"
-    folder.mkdir()
-    (folder / f"train.{end}").write_text("en\tfr\nNA\tb\n")
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / f"train.{end}").write_text("en\tfr\nNA\tb\n")
+    card = f"configs:\n- config_name: all\n  data_files: data/train.{end}"
+    (folder / "README.md").write_text(f"---\n{card}\n---\n")
     with fake_hub(folder) as server:
         use_hub(monkeypatch, f"http://127.0.0.1:{server.server_port}")
         match = rf"data\.path=owner/books: the set's files are {kind}, .* convert them to \.tsv"
