@@ -74,7 +74,8 @@ Keys (KEY=VALUE; null is "no value")
   data.dir                data=folder: every test* in it, or the one that test_set names
   test_set                a name for the results; the stem of the test file by default
   bootstrap               resamples behind the 95% intervals; 0 for none
-  tokenize, lowercase     sacreBLEU's own; tokenize=none for text that is tokenised already
+  tokenize, lowercase     BLEU's, as sacrebleu -tok and -lc; tokenize=none for text that is
+                          tokenised already
   ter                     false: without TER, which takes minutes on long lines
   replace_unk             true, or a dictionary file: unknown words become source words
   scores                  a file: one JSON line a pair with the reference's log-probability

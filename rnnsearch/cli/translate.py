@@ -11,8 +11,9 @@ from typing import Any, BinaryIO
 
 from rnnsearch.alignment import links, merge_pieces, pharaoh
 from rnnsearch.checkpoint import writing
+from rnnsearch.cli.checkpoints import step_names
 from rnnsearch.cli.places import check_not, check_outside_run, check_place
-from rnnsearch.config import TranslateConfig
+from rnnsearch.config import TranslateConfig, listed
 from rnnsearch.errors import UserError
 from rnnsearch.lines import read_lines
 from rnnsearch.runlog import progress_bar
@@ -35,6 +36,7 @@ def run(config: TranslateConfig) -> None:
     """
     _check_outputs(config)
     _check_input(config.input)
+    step_names(Path(config.run_dir), listed(config.checkpoint))
     translator = Translator.load(
         config.run_dir, config.checkpoint,
         device=config.device, decode=config.decode, replace_unk=config.replace_unk,
