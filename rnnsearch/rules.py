@@ -103,7 +103,7 @@ RULES: dict[str, Range | Choice] = {
     "trainer.average": COUNT_OR_NONE,
     "trainer.max_bad_updates": COUNT,
     "decode.beam_size": COUNT,
-    "decode.length_penalty": Range(0, 10),
+    "decode.length_penalty": Range(0, 50),
     "decode.max_length": COUNT,
     "decode.max_length_ratio": Range(0, 1000, low_open=True),
     "decode.min_length_ratio": Range(0, 1000),

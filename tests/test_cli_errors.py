@@ -329,6 +329,21 @@ def test_a_choice_of_the_users_own_counts(run: Run, tmp_path: Path) -> None:
     assert (optimizer.kind, optimizer.lr, optimizer.beta1) == ("adam", 0.5, 0.9)
 
 
+def test_a_group_of_the_users_own_counts(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "conf/mine").mkdir(parents=True)
+    text = "# @package _global_\nseed: 7\ntrainer: {max_updates: 3}\n"
+    (tmp_path / "conf/mine/small.yaml").write_text(text, encoding="utf-8")
+    config = run("train", "--config-dir", "conf", "+mine=small").configs[0]
+    assert (config.seed, config.trainer.max_updates) == (7, 3)
+
+
+def test_groups_of_keys_may_be_set_at_once(run: Run) -> None:
+    words = ("trainer={max_updates: 3, patience: 2}", "model={hidden_size: 8}", "++seed=5")
+    config = run("train", *words).configs[0]
+    assert (config.trainer.max_updates, config.trainer.patience, config.seed) == (3, 2, 5)
+    assert (config.model.hidden_size, config.model.kind) == (8, "rnnsearch")
+
+
 # --- sweeps
 
 
@@ -485,6 +500,15 @@ def test_help_and_configuration_are_shown(run: Run, tmp_path: Path) -> None:
     for command in ("evaluate", "translate"):
         outcome = run(command, "-h")
         assert f"rnnsearch {command} run_dir=" in outcome.out
+    assert run("help").out == run("--help").out
+    assert run("help", "train").out == run("train", "help").out == run("train", "--help").out
+    assert run("translate", "--version").out == run("--version").out
+    shown = run("train", "--cfg", "job", "-p", "model", "--resolve")
+    assert yaml.safe_load(shown.out)["hidden_size"] == 256
+    for words in (("train", "--info"), ("train", "--info", "seed=3"), ("train", "--hydra-help")):
+        shown = run(*words)
+        assert (shown.status, shown.err, shown.configs) == (0, "", [])
+        assert "Hydra" in shown.out
     shown = run("train", "--cfg", "job", "model.hidden_size=3")
     assert yaml.safe_load(shown.out)["model"]["hidden_size"] == 3
     assert (shown.status, shown.err, shown.configs) == (0, "", [])
