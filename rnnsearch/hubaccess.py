@@ -118,7 +118,7 @@ def _keep_quiet() -> None:
     import datasets
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    for library in ("datasets", "huggingface_hub"):
+    for library in ("datasets", "huggingface_hub", "httpx", "httpx2", "httpcore"):
         # They log an error and raise it too; one line is enough, and it is ours.
         logging.getLogger(library).setLevel(logging.CRITICAL + 1)
     if not sys.stderr.isatty():
