@@ -1,5 +1,6 @@
 """The one error class for users' mistakes, and the hint that names the nearest known name."""
 
+import contextlib
 import difflib
 from collections.abc import Iterable
 
@@ -17,11 +18,18 @@ class UserError(Exception):
 
     def __init__(self, message: str, *, status: int = 2) -> None:
         # A file name may hold a line break; the promise of one line holds all the same.
-        line = "".join(
-            c if c.isprintable() else c.encode("unicode_escape").decode() for c in message
-        )
-        super().__init__(line)
+        super().__init__(printable(message))
         self.status = status
+
+
+def printable(text: str) -> str:
+    """Return text in one line: what cannot be printed is escaped.
+
+    Under an ASCII locale a file name comes as bytes, each half of a pair; it is spelt as elsewhere.
+    """
+    with contextlib.suppress(UnicodeError):
+        text = text.encode("utf-8", "surrogateescape").decode()
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

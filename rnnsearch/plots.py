@@ -21,6 +21,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from rnnsearch.errors import printable
+
 DPI = 120
 CELL = 24  # pixels a side, just room for a label of LABEL_POINTS
 LABEL_POINTS = 9
@@ -144,7 +146,7 @@ def _text(
     figure: Figure, text: str, align: str, *, rotation: int = 0, limit: int = MAX_LABEL
 ) -> Text:
     """Add one line of literal text, its unprintable characters escaped, cut to `limit`."""
-    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    line = printable(text)
     return figure.text(
         0,
         0,

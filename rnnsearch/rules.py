@@ -70,7 +70,7 @@ RULES: dict[str, Range | Choice] = {
     "model.attention": Choice(("additive",)),
     "data.max_length": COUNT,
     "data.max_ratio": Range(1),
-    "tokenizer.vocab_size": Range(5, LARGEST),
+    "tokenizer.vocab_size": Range(5, 10_000_000),  # SentencePiece never ends on far larger ones
     "optimizer.lr": POSITIVE,
     "optimizer.beta1": SHARE,
     "optimizer.beta2": SHARE,

@@ -102,6 +102,14 @@ def test_n2_no_pair_is_short_enough(tmp_path: Path) -> None:
     succeed("train", *QUICK, "trainer.max_updates=1", f"run_dir={tmp_path}/f")
 
 
+def test_n2_no_time_for_an_update(tmp_path: Path) -> None:
+    words = ("trainer.max_minutes=1e-9", f"run_dir={tmp_path}/r")
+    result = rnnsearch("train", *QUICK, *words)
+    assert result.status == 1
+    told = "rnnsearch: trainer.max_minutes=1e-09: over before the first update; raise it\n"
+    assert result.err.endswith(told)
+
+
 def test_n2_empty_files(tmp_path: Path) -> None:
     empty = (f"data.train.source={IN}/empty.src", f"data.train.target={IN}/empty.src")
     refuse("train", *TINY, *empty, f"run_dir={tmp_path}/e", words=("empty.src",))

@@ -1,8 +1,10 @@
 """Case F: pictures show the text literally and never stop a translation."""
 
+import errno
 from pathlib import Path
 
 import numpy as np
+import pytest
 from cases_common import IN, lines_of, succeed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -36,6 +38,20 @@ def test_f1_labels_are_literal(tmp_path: Path) -> None:
         )
         drawn.append(imread(path).tobytes())
     assert len(set(drawn)) == len(drawn)
+
+
+def test_a_picture_that_cannot_be_written_stops_no_translation(
+    base_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("rnnsearch.plots.draw_alignment", full)
+    words = (f"input={IN}/tiny.en", f"output={tmp_path}/o", f"plots={tmp_path}/p")
+    result = succeed("translate", f"run_dir={base_run}", *words, "decode.beam_size=1")
+    assert len(lines_of(tmp_path / "o")) == 12
+    assert f"warning: {tmp_path}/p/1.png: could not be written: No space left" in result.err
+    assert result.err.count("pictures") == 1
 
 
 @settings(

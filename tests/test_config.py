@@ -305,7 +305,7 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
         ("model.hidden_size", 0, "expected a whole number of at least 1$"),
         ("model.hidden_size", 10**20, "expected a whole number of at most 2147483647$"),
         ("data.max_length", 2**31, "expected a whole number of at most 2147483647 or null"),
-        ("tokenizer.vocab_size", 10**19, "of at most 2147483647"),
+        ("tokenizer.vocab_size", 10**19, "at least 5 and at most 10000000"),
         ("decode.length_penalty", 400.0, "expected a number of at least 0 and at most 50"),
         ("decode.max_length_ratio", 1e300, "expected a number above 0 and at most 1000 or null"),
         ("model.encoder_size", -3, "expected a whole number of at least 1 or null"),

@@ -172,6 +172,15 @@ def test_closed_streams_change_no_status(closed: str) -> None:
     assert (done.returncode, done.stdout) == (2, b"")
 
 
+def test_a_translation_to_nowhere_is_refused(
+    quick_run: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["translate", f"run_dir={quick_run}", f"input={IN}/tiny.en"]) == 2
+    message = "rnnsearch: output=-: standard output is closed; give output=FILE\n"
+    assert capfd.readouterr().err == message
+
+
 @pytest.mark.slow
 def test_a_translation_with_standard_error_closed(quick_run: Path, tmp_path: Path) -> None:
     words = (f"run_dir={quick_run}", f"input={IN}/tiny.en", f"output={tmp_path}/o")
@@ -187,6 +196,8 @@ def test_a_name_that_no_encoding_spells_is_escaped_on_standard_error() -> None:
     result = rnnsearch("translate", 'run_dir="/no/b\udcff"')
     assert result.status == 2
     assert result.err == "rnnsearch: run_dir=/no/b\\udcff: there is no such folder\n"
+    # Under an ASCII locale the accents of a name come as bytes.
+    assert UserError("\udcc3\udca9t\udcc3\udca9\n").args == ("été\\n",)
     # Half of a pair, which no file name gives, ends nothing either.
     assert UserError("\ud800").args == ("\\ud800",)
 

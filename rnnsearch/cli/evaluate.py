@@ -16,7 +16,7 @@ from rnnsearch.cli.scorefile import check_scores, write_scores
 from rnnsearch.cli.sources import finds_tests, test_sources
 from rnnsearch.config import DecodeConfig, EvaluateConfig, listed, paths_of
 from rnnsearch.corpus import PairSource
-from rnnsearch.errors import UserError
+from rnnsearch.errors import UserError, printable
 from rnnsearch.evaluation import (
     Bar,
     Evaluation,
@@ -255,7 +255,7 @@ def _compared(
     )
     if len({one.translator.target_tokenizer.fingerprint for one, _ in results}) > 1:
         against += "\nloss and perplexity are of pieces, and these runs have different ones"
-    return f"test set {scoretable.printable(test.name)}\n\n{table}\n\n{against}"
+    return f"test set {printable(test.name)}\n\n{table}\n\n{against}"
 
 
 def _search(decode: DecodeConfig, runs: Sequence[Run]) -> str:

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rnnsearch.errors import printable
 from rnnsearch.metrics import Difference
 
 METRICS = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
@@ -180,11 +181,6 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 def _short(name: str) -> bool:
     return _width(name) <= _LONGEST_NAME
-
-
-def printable(name: str) -> str:
-    """Return a name in one line, whatever the file system allows in it."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def _width(text: str) -> int:

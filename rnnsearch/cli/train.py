@@ -64,6 +64,12 @@ def _tell_best(progress: Progress, config: TrainConfig, log: RunLog) -> None:
     Raises:
         UserError: nothing did (status 1).
     """
+    if progress.update == 0:
+        raise UserError(
+            f"trainer.max_minutes={config.trainer.max_minutes}: over before the first update; "
+            "raise it",
+            status=1,
+        )
     if progress.best is None:
         raise UserError(
             f"update {progress.update}: no validation had a finite loss, so no checkpoint is the "

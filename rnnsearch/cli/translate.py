@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rnnsearch.alignment import links, merge_pieces, pharaoh
-from rnnsearch.checkpoint import writing
 from rnnsearch.cli.checkpoints import step_names
 from rnnsearch.cli.places import check_not, check_outside_run, check_place
 from rnnsearch.config import TranslateConfig, listed
-from rnnsearch.errors import UserError
+from rnnsearch.errors import UserError, printable
 from rnnsearch.lines import read_lines
 from rnnsearch.runlog import progress_bar
 from rnnsearch.stream import waiting_lines
@@ -41,7 +40,7 @@ def run(config: TranslateConfig) -> None:
         config.run_dir, config.checkpoint,
         device=config.device, decode=config.decode, replace_unk=config.replace_unk,
     )  # fmt: skip
-    aligned = config.alignments is not None
+    aligned, plots = config.alignments is not None, config.plots
     unknown: list[int] = []
     with (
         _sink("output", config.output) as out,
@@ -51,7 +50,7 @@ def run(config: TranslateConfig) -> None:
         for lines in _windows(config.input, WINDOW * config.decode.batch_sentences):
             found = translator.translate_n_best(
                 lines, config.n_best,
-                alignments=aligned or config.plots is not None, progress=bar.update,
+                alignments=aligned or plots is not None, progress=bar.update,
             )  # fmt: skip
             for number, candidates in enumerate(found, len(unknown) + 1):
                 best = candidates[0]
@@ -60,8 +59,8 @@ def run(config: TranslateConfig) -> None:
                 if aligned:
                     row = alignment_row(translator, best, number, form=config.alignment_format)
                     alignments.write(row.encode())
-                if config.plots is not None:
-                    _draw(Path(config.plots), number, best)
+                if plots is not None and not _drawn(Path(plots), number, best):
+                    plots = None
             alignments.flush()  # first: whoever has a translation finds its alignment
             out.flush()
     _tell_unknown(unknown, replaced=config.replace_unk is not False)
@@ -130,6 +129,8 @@ def _check_input(name: str) -> None:
 
 def _check_outputs(config: TranslateConfig) -> None:
     """Refuse outputs that would destroy another file or have no place, before any work."""
+    if config.output == STANDARD and sys.stdout is None:
+        raise UserError("output=-: standard output is closed; give output=FILE")
     if config.alignments == STANDARD:
         raise UserError("alignments=-: standard output is for translations; name a file")
     taken = [("the input file", config.input), ("the output file", config.output)]
@@ -161,20 +162,27 @@ def _rows(candidates: list[Translation], number: int, n_best: int) -> str:
     return "".join(f"{number} ||| {c.text} ||| {c.score:.6f}\n" for c in candidates)
 
 
-def _draw(folder: Path, number: int, translation: Translation) -> None:
-    """Draw the attention of one line; a blank one has none."""
+def _drawn(folder: Path, number: int, translation: Translation) -> bool:
+    """Draw the attention of one line; a blank one has none.
+
+    A picture that cannot be written stops no translation: that is said, and it is the last one.
+    """
     if translation.alignment is None or not translation.target_pieces:
-        return
+        return True
     from rnnsearch.plots import draw_alignment
 
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    try:
         draw_alignment(
             folder / f"{number}.png",
             source_pieces=translation.source_pieces,
             target_pieces=translation.target_pieces,
             weights=translation.alignment,
         )
+    except OSError as error:
+        message = f"{folder}/{number}.png: could not be written: {error.strerror or error}"
+        print(f"warning: {printable(message)}; no more pictures are drawn", file=sys.stderr)
+        return False
+    return True
 
 
 @contextlib.contextmanager
