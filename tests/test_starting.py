@@ -146,3 +146,18 @@ def test_a_run_that_has_not_saved_is_no_start(base_run: Path, tmp_path: Path) ->
     told = ("start_from=", "no checkpoint yet")
     refuse(*words, f"start_from={start}", words=told, status=(2,))
     succeed(*words, f"tokenizer.path={start}", "trainer.max_updates=1")
+
+
+def test_a_start_of_another_kind_counts_whole(tmp_path: Path) -> None:
+    """The settings of words lack a key that those of subwords, the default, have."""
+    start, run = tmp_path / "start", tmp_path / "run"
+    bare = [word for word in TINY if "byte_fallback" not in word]
+    few = ("trainer.max_updates=1", "trainer.valid_every=1", *FEW[2:])
+    succeed("train", *bare, *few, "tokenizer=word", f"run_dir={start}")
+    for key in ("start_from", "tokenizer.path"):
+        succeed("train", *BARE, *few, f"{key}={start}", f"run_dir={run / key}")
+        assert load_run_config(run / key).tokenizer.kind == "word"
+        assert same_tokenizers(run / key, start)
+    words = ("train", *BARE, *few, "tokenizer.byte_fallback=true", f"start_from={start}")
+    told = ("tokenizer.byte_fallback=true", "start_from has tokenizer=word", "leave")
+    refuse(*words, f"run_dir={run / 'no'}", words=told, status=(2,))

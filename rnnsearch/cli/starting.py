@@ -8,9 +8,10 @@ from typing import Any
 from rnnsearch.config import TrainConfig
 from rnnsearch.errors import UserError
 from rnnsearch.plain import load_run_config
+from rnnsearch.validation import shown
 
 # They may differ from the run that is started from: no weight has another shape or meaning.
-_FREE = frozenset({"dropout", "init"})
+_FREE = frozenset({"dropout", "init", "path"})
 
 
 def take_over(config: TrainConfig, *, given: frozenset[str], experiment: str | None) -> None:
@@ -36,32 +37,37 @@ def take_over(config: TrainConfig, *, given: frozenset[str], experiment: str | N
         has, asked = getattr(source.data, side), getattr(config.data, side)
         if has != asked:
             _warn(f"data.{side}={asked}, but {key} was trained with data.{side}={has}")
+    differences = _differences("tokenizer", config.tokenizer, source.tokenizer)
     path = config.tokenizer.path
-    _refuse_others("tokenizer", config.tokenizer, source.tokenizer, key=key, given=given)
-    others = _others("tokenizer", config.tokenizer, source.tokenizer)
     config.tokenizer = source.tokenizer
     config.tokenizer.path = path
     if config.start_from is not None:
-        _refuse_others("model", config.model, source.model, key=key, given=given)
-        others += _others("model", config.model, source.model)
+        differences += _differences("model", config.model, source.model)
         source.model.dropout = config.model.dropout
         config.model = source.model
-    if experiment is not None and others:
-        _warn(f"{key} counts, not experiment={experiment}: {', '.join(others)}")
+    for typed, came, has in differences:
+        if typed in given:
+            raise UserError(f"{typed}={came}: {key} has {has}; leave {typed} out")
+    if experiment is not None and differences:
+        told = ", ".join(f"{typed} is {has}, not {came}" for typed, came, has in differences)
+        _warn(f"{key} counts, not experiment={experiment}: {told}")
 
 
 def _warn(message: str) -> None:
     print(f"warning: {message}", file=sys.stderr)
 
 
-def _others(group: str, asked: Any, there: Any) -> list[str]:
-    """Say which settings of the other run differ from what was asked for."""
-    names = [field.name for field in fields(asked) if field.name not in (*_FREE, "path")]
-    return [
-        f"{group}.{name} is {getattr(there, name)}, not {getattr(asked, name)}"
-        for name in names
-        if getattr(there, name, None) != getattr(asked, name)
-    ]
+def _differences(group: str, asked: Any, there: Any) -> list[tuple[str, str, str]]:
+    """Return the key of each setting that differs, as it is typed, what was asked for and is."""
+    found = []
+    for name in (field.name for field in fields(asked)):
+        # A kind has settings of its own; what another has none of, only the kind can tell.
+        has = getattr(there, name, f"{group}={there.kind}")
+        came = getattr(asked, name)
+        if name not in _FREE and came != has:
+            typed = group if name == "kind" else f"{group}.{name}"
+            found.append((typed, shown(came), shown(has)))
+    return found
 
 
 def _begun(config: TrainConfig) -> TrainConfig | None:
@@ -83,17 +89,6 @@ def _load(key: str, run_dir: Path) -> TrainConfig:
     if key == "start_from" and not (run_dir / "checkpoints").is_dir():
         raise UserError(f"{key}={run_dir}: the run has no checkpoint yet; let it save one first")
     return config
-
-
-def _refuse_others(group: str, asked: Any, there: Any, *, key: str, given: frozenset[str]) -> None:
-    """Refuse what the command line asks for by name and the other run does not have."""
-    for name in ("kind", *(field.name for field in fields(asked))):
-        typed = group if name == "kind" else f"{group}.{name}"
-        if typed not in given or name in _FREE or typed == "tokenizer.path":
-            continue
-        came, has = getattr(asked, name), getattr(there, name, None)
-        if came != has:
-            raise UserError(f"{typed}={came}: {key} has {has}; leave {typed} out")
 
 
 def starting_weights(run_dir: Path) -> Path:
