@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rnnsearch.errors import UserError
-from rnnsearch.lines import open_bytes
+from rnnsearch.lines import Hash, open_bytes
 
 # What an Arrow stream ends with; a file cut short does not.
 _END = b"\xff\xff\xff\xff\0\0\0\0"
@@ -95,6 +94,36 @@ def store_pairs(batches: Callable[[], Iterable[Any]], key: Callable[[], str]) ->
     return store(pa.schema({"source": pa.string(), "target": pa.string()}), batches, key)
 
 
+def kept_pairs(
+    paths: Sequence[Path],
+    *,
+    read: Callable[[Sequence[Hash]], Iterable[Any]],
+    key: Callable[[Sequence[str]], str],
+) -> Path:
+    """Return the file of the pairs of text files, made unless their bytes were read before.
+
+    Args:
+        paths: the files.
+        read: begins their record batches, and takes the bytes of each file into its hash.
+        key: the key of files with these digests.
+
+    Raises:
+        UserError: a file is missing or cannot be read, or `read` says what is wrong with it.
+    """
+    known = digests_of(paths)
+    path = None if known is None else lookup(key(known))
+    if path is not None:
+        return path
+    hashes: list[Any] = []
+
+    def batches() -> Iterable[Any]:
+        hashes[:] = [hashlib.sha256() for _ in paths]
+        return read(hashes)
+
+    # What was read counts, not what stood there a moment before.
+    return store_pairs(batches, lambda: key([done.hexdigest() for done in hashes]))
+
+
 def pair_batches(pairs: Iterable[tuple[str, str]]) -> Iterator[Any]:
     """Yield pairs as they come as record batches for `store_pairs`."""
     sides: tuple[list[str], list[str]] = ([], [])
@@ -114,33 +143,6 @@ def _pair_batch(sides: tuple[list[str], list[str]]) -> Any:
     import pyarrow as pa
 
     return pa.record_batch([pa.array(side, pa.string()) for side in sides], ["source", "target"])
-
-
-def refuse_unsaved(folder: Path) -> None:
-    """Name the file that is missing or damaged in a folder that `save_to_disk` wrote.
-
-    Raises:
-        UserError: one is.
-    """
-    import pyarrow as pa
-
-    remedy = "copy the whole folder again, or write it anew with save_to_disk"
-    table = folder / "dataset_dict.json"
-    parts = [folder]
-    if table.is_file():
-        parts = [folder / name for name in json.loads(table.read_bytes())["splits"]]
-    for part in parts:
-        names = json.loads((part / "state.json").read_bytes())["_data_files"]
-        for file in (part / entry["filename"] for entry in names):
-            if not file.is_file():
-                raise UserError(
-                    f"{file}: no such file, but {part / 'state.json'} names it; {remedy}"
-                )
-            try:
-                pa.ipc.open_stream(pa.memory_map(str(file)))
-            except pa.ArrowInvalid as error:
-                what = f"no Arrow file ({' '.join(str(error).split())})"
-                raise UserError(f"{file}: {what}; {remedy}") from error
 
 
 def _write(folder: Path, schema: Any, batches: Iterable[Any], key: Callable[[], str]) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, zip_longest
 from pathlib import Path
@@ -15,14 +14,13 @@ from rnnsearch import arrowcache
 from rnnsearch.encoded import Counts, EncodedCorpus, encode_pairs
 from rnnsearch.errors import UserError
 from rnnsearch.lines import Hash, counted, lines_of, read_lines
-from rnnsearch.subwords import BlankTest
+from rnnsearch.subwords import is_blank
 
 if TYPE_CHECKING:
     import datasets
 
 __all__ = ["Counts", "EncodedCorpus", "FolderFiles", "PairFiles", "PairSource", "encode_pairs"]
 __all__ += ["folder_files", "lines_of", "nonblank", "read_lines", "read_pairs", "read_references"]
-__all__ += ["refuse_text"]
 
 # Lines taken from Arrow at once.
 _BATCH_ROWS = 2_000
@@ -152,37 +150,6 @@ def _one_file(folder: Path, name: str) -> Path:
     return found[0]
 
 
-def refuse_text(path: str, files: Sequence[Path], kind: str) -> None:
-    """Refuse files of a set that `datasets` reads by quotes, with NA for nothing and lines lost.
-
-    Args:
-        path: of the set.
-        files: of a local one, all of them.
-        kind: the form by which `datasets` reads it.
-
-    Raises:
-        UserError: they are of such a form.
-    """
-    for file in files:
-        form = Path(file.name.lower().removesuffix(".gz")).suffix
-        if form == ".tsv":
-            remedy = f"give it as data.train.table={file} (or data.valid.table, data.test.table)"
-        elif form == ".csv":
-            remedy = "convert it to .tsv, .jsonl or .parquet"
-        elif form == ".txt":
-            remedy = "give a file of each language: data.train.source=FILE data.train.target=FILE"
-        else:
-            continue
-        raise UserError(
-            f"{file}: data.path reads no {form}, as cells would not stay as written; {remedy}"
-        )
-    if kind in ("csv", "text"):
-        raise UserError(
-            f"data.path={path}: the set's files are {kind}, whose cells would not stay as written; "
-            "download them and convert them to .tsv, .jsonl or .parquet"
-        )
-
-
 def read_pairs(files: PairFiles) -> datasets.Dataset:
     """Return the pairs of aligned files as columns `source` and `target`, memory-mapped.
 
@@ -195,25 +162,12 @@ def read_pairs(files: PairFiles) -> datasets.Dataset:
     """
     import datasets
 
-    known = arrowcache.digests_of((*files.source, *files.target))
-    path = None if known is None else arrowcache.lookup(_pairs_key(files, known))
-    if path is None:
-        hashes: list[Any] = []
-
-        def batches() -> Iterator[Any]:
-            hashes[:] = [hashlib.sha256() for _ in (*files.source, *files.target)]
-            return arrowcache.pair_batches(_aligned(files, hashes))
-
-        # What was read counts, not what stood there a moment before.
-        path = arrowcache.store_pairs(
-            batches, lambda: _pairs_key(files, [done.hexdigest() for done in hashes])
-        )
+    path = arrowcache.kept_pairs(
+        (*files.source, *files.target),
+        read=lambda hashes: arrowcache.pair_batches(_aligned(files, hashes)),
+        key=lambda digests: arrowcache.key_of(f"text{_FORMAT}", str(len(files.source)), *digests),
+    )
     return datasets.Dataset.from_file(str(path))
-
-
-def _pairs_key(files: PairFiles, digests: Sequence[str]) -> str:
-    """Return the key of files with these digests, the source's first."""
-    return arrowcache.key_of(f"text{_FORMAT}", str(len(files.source)), *digests)
 
 
 def _aligned(files: PairFiles, digests: Sequence[Hash]) -> Iterator[tuple[str, str]]:
@@ -253,7 +207,6 @@ def nonblank(pairs: datasets.Dataset) -> tuple[Iterable[str], Iterable[str]]:
     A line is blank when normalisation leaves nothing of it, which a tokenizer trained later will
     find too. Both results can be read more than once.
     """
-    is_blank = BlankTest()
     keep = np.fromiter(
         (
             not (is_blank(source) or is_blank(target))

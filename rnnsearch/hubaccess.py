@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rnnsearch import arrowcache
-from rnnsearch.corpus import refuse_text
+from rnnsearch.datafiles import refuse_broken, refuse_text, refuse_unsaved
 from rnnsearch.errors import UserError, nearest
-from rnnsearch.tables import refuse_broken
 
 # `datasets` tries again for minutes, so the hub is asked first, once. Looking up a host obeys no
 # time limit of the client; the second limit counts from outside.
@@ -146,7 +145,7 @@ def _load_saved(path: str, name: str | None) -> dict[str, Any]:
         try:
             found = datasets.load_from_disk(path)
         except Exception:
-            arrowcache.refuse_unsaved(Path(path))
+            refuse_unsaved(Path(path))
             raise
     if isinstance(found, datasets.Dataset):
         split = str(found.split)

@@ -88,20 +88,6 @@ def lines_of(stream: Iterable[bytes], name: str, *, drop_bom: bool = True) -> It
             ) from error
 
 
-def refuse_cr(path: Path, first: str) -> None:
-    """Refuse a table whose lines end at CR, which is one long line to us.
-
-    Raises:
-        UserError: `first`, its first line, holds CR, and a tab on each side of it.
-    """
-    parts = first.removesuffix("\r").split("\r")
-    if len(parts) > 1 and all("\t" in part for part in parts):
-        raise UserError(
-            f"{path}:1: lines end at LF, and this file seems to have CR line ends; convert it, for "
-            "example with tr '\\r' '\\n'"
-        )
-
-
 @contextmanager
 def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
     """Open a file that the user named.

@@ -22,7 +22,7 @@ from rnnsearch.columns import (
     too_few,
 )
 from rnnsearch.errors import UserError, nearest
-from rnnsearch.lines import Hash, counted, open_bytes, read_lines, refuse_cr
+from rnnsearch.lines import Hash, counted, open_bytes, read_lines
 
 if TYPE_CHECKING:
     import datasets
@@ -60,19 +60,11 @@ class TableFiles(NamedTuple):
         """
         import datasets
 
-        known = arrowcache.digests_of(self.paths)
-        path = None if known is None else arrowcache.lookup(self._key(known))
-        if path is None:
-            hashes: list[Any] = []
-
-            def batches() -> Iterator[Any]:
-                hashes[:] = [hashlib.sha256() for _ in self.paths]
-                return _batches(self.paths, self.columns, hashes)
-
-            # What was read counts, not what stood there a moment before.
-            path = arrowcache.store_pairs(
-                batches, lambda: self._key([done.hexdigest() for done in hashes])
-            )
+        path = arrowcache.kept_pairs(
+            self.paths,
+            read=lambda hashes: _batches(self.paths, self.columns, hashes),
+            key=self._key,
+        )
         return datasets.Dataset.from_file(str(path))
 
     def references(self) -> list[str]:
@@ -84,7 +76,7 @@ class TableFiles(NamedTuple):
         return {"table": [*map(str, self.paths)]}
 
     def _key(self, digests: Sequence[str]) -> str:
-        kinds = ",".join(map(_kind, self.paths))
+        kinds = ",".join(map(kind, self.paths))
         return arrowcache.key_of(f"table{_FORMAT}", kinds, repr(self.columns), *digests)
 
 
@@ -95,7 +87,7 @@ def table_files(paths: tuple[Path, ...], columns: PairColumns) -> TableFiles:
         UserError: an ending is none of the three.
     """
     for path in paths:
-        if _kind(path) not in _READERS:
+        if kind(path) not in _READERS:
             raise UserError(
                 f"{path}: a table's name ends in .tsv, .jsonl (both also with .gz) or .parquet; "
                 "rename or convert it"
@@ -103,7 +95,7 @@ def table_files(paths: tuple[Path, ...], columns: PairColumns) -> TableFiles:
     return TableFiles(paths, columns)
 
 
-def _kind(path: Path) -> str:
+def kind(path: Path) -> str:
     """Return the ending that tells the form, the one before `.gz` where text is compressed."""
     name = path.name.lower()
     kind = Path(name.removesuffix(".gz")).suffix
@@ -114,7 +106,7 @@ def _batches(paths: Sequence[Path], columns: PairColumns, digests: Sequence[Hash
     """Yield the record batches of all tables."""
     for path, digest in zip(paths, digests, strict=True):
         count = 0
-        for batch in _READERS[_kind(path)](path, columns, digest):
+        for batch in _READERS[kind(path)](path, columns, digest):
             count += len(batch)
             yield batch
         if not count:
@@ -136,7 +128,7 @@ def _tsv_pairs(path: Path, columns: PairColumns, digest: Hash) -> Iterator[tuple
     for number, line in enumerate(chain(top, lines), 1):
         cells = line.split("\t")
         if number == 1:
-            refuse_cr(path, line)
+            _refuse_cr(path, line)
             below = top[1].split("\t") if len(top) > 1 else []
             source, target, is_header = _tsv_columns(path, cells, below, columns)
             width = len(cells)
@@ -148,6 +140,19 @@ def _tsv_pairs(path: Path, columns: PairColumns, digest: Hash) -> Iterator[tuple
                 "line needs the same number, with one tab between two"
             )
         yield cells[source], cells[target]
+
+
+def _refuse_cr(path: Path, first: str) -> None:
+    """Refuse a table whose lines end at CR, which is one long line to us.
+
+    It is told by a CR in the first line with a tab on each side of it.
+    """
+    parts = first.removesuffix("\r").split("\r")
+    if len(parts) > 1 and all("\t" in part for part in parts):
+        raise UserError(
+            f"{path}:1: lines end at LF, and this file seems to have CR line ends; convert it, for "
+            "example with tr '\\r' '\\n'"
+        )
 
 
 def _tsv_columns(
@@ -203,7 +208,7 @@ def _read_jsonl(path: Path, columns: PairColumns, digest: Hash) -> Iterator[Any]
 def _json_pair(
     line: str, columns: PairColumns, where: str, decode: Callable[[str], Any]
 ) -> tuple[str, str]:
-    row = _json_value(line, where, decode)
+    row = json_value(line, where, decode)
     if not isinstance(row, dict):
         raise UserError(f"{where}: {_json_type(row)}; an object by language was expected")
     names, nested = columns.names, row.get(NESTED)
@@ -222,7 +227,17 @@ def _json_pair(
     return source, target
 
 
-def _json_value(line: str, where: str, decode: Callable[[str], Any]) -> Any:
+def json_value(line: str, where: str, decode: Callable[[str], Any]) -> Any:
+    """Return the value of a line of JSON.
+
+    Args:
+        line: one line.
+        where: file and line, for messages.
+        decode: of `columns.json_decoder`.
+
+    Raises:
+        UserError: it is not JSON, or a key stands twice in it.
+    """
     try:
         return decode(line)
     except KeyError as error:
@@ -268,40 +283,16 @@ def _read_parquet(path: Path, columns: PairColumns, digest: Hash) -> Iterator[An
                 after.update(part)
                 digest.update(part)
         except (pa.ArrowException, OSError) as error:
-            raise _no_parquet(path, error) from error
+            raise no_parquet(path, error) from error
     # It is read from its end, so it cannot be hashed on the way as text is.
     if after.digest() != before.digest():
         raise UserError(f"{path}: the file changed while it was read; start again", status=1)
 
 
-def _no_parquet(path: Path, error: Exception) -> UserError:
+def no_parquet(path: Path, error: Exception) -> UserError:
+    """Return the line for a file that is no parquet table."""
     reason = " ".join(str(error).split())
     return UserError(f"{path}: no parquet table, or a damaged one ({reason})")
-
-
-def refuse_broken(paths: Sequence[Path]) -> None:
-    """Look for what other readers fail at without naming it.
-
-    Args:
-        paths: files of any form; those that are neither `.jsonl` nor `.parquet` are passed over.
-
-    Raises:
-        UserError: a line is not JSON, a key stands twice in an object, or a file is no table.
-    """
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    for path in paths:
-        if _kind(path) == ".jsonl":
-            decode = json_decoder(None).decode
-            for number, line in enumerate(read_lines(path), 1):
-                _json_value(line or "{}", f"{path}:{number}", decode)
-        elif _kind(path) == ".parquet":
-            with open_bytes(path) as file:
-                try:
-                    parquet.ParquetFile(file)
-                except (pa.ArrowException, OSError) as error:
-                    raise _no_parquet(path, error) from error
 
 
 _READERS: dict[str, Callable[[Path, PairColumns, Hash], Iterator[Any]]] = {
