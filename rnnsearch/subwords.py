@@ -97,12 +97,9 @@ class Feed:
             raise
 
 
-class BlankTest:
-    """Tells blank lines before a tokenizer exists: those that normalisation maps to nothing."""
-
-    def __call__(self, line: str) -> bool:
-        """Return whether the line will have no pieces, whatever is trained."""
-        return not _VISIBLE_ASCII.search(line) and not normalize(line)
+def is_blank(line: str) -> bool:
+    """Return whether a line will have no pieces, whatever is trained: normalised it is nothing."""
+    return not _VISIBLE_ASCII.search(line) and not normalize(line)
 
 
 class SentencePieceTokenizer:

@@ -180,7 +180,9 @@ class Translator:
             for batch in self._plan(sources):
                 chosen = [sources[i] for i in batch]
                 for i, hypotheses in zip(batch, self._search(chosen, n), strict=True):
-                    results[i] = self._present(lines[i], hypotheses, n, alignments)
+                    results[i] = self._present(
+                        lines[i], sources[i], hypotheses, n=n, alignments=alignments
+                    )
                 if progress is not None:
                     progress(len(batch))
         finally:
@@ -212,21 +214,24 @@ class Translator:
         )  # fmt: skip
 
     def _present(
-        self, line: str, hypotheses: list[Hypothesis], n: int, alignments: bool
-    ) -> list[Translation]:
-        """Return hypotheses as text, each text once."""
+        self, line: str, source: Sequence[int], hypotheses: list[Hypothesis],
+        *, n: int, alignments: bool,
+    ) -> list[Translation]:  # fmt: skip
+        """Return at most n hypotheses of a line, whose ids are `source`, as text, each text once."""
         translations: dict[str, Translation] = {}
         source_pieces = self.source_tokenizer.split(line)
         for hypothesis in hypotheses:
+            if len(translations) == n:
+                break
             ids = hypothesis.ids
             unknown = ids.count(UNK)
             replace = unknown > 0 and self.dictionary is not None
             text, pieces = self.target_tokenizer.decode(ids), self.target_tokenizer.pieces(ids)
-            if len(translations) == n or (text in translations and not replace):
+            if text in translations and not replace:
                 continue
             weights = None
             if alignments or replace:
-                weights = self.align(self.source_tokenizer.encode(line), ids)
+                weights = self.align(source, ids)
             if replace and weights is not None:
                 text, pieces = self._replaced(ids, pieces, weights, source_pieces)
             translations.setdefault(

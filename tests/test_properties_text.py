@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rnnsearch.errors import UserError
 from rnnsearch.lines import lines_of, read_lines
-from rnnsearch.subwords import BlankTest
+from rnnsearch.subwords import is_blank
 from rnnsearch.text import SPECIAL_IDS, UNK, Tokenizers, WordTokenizer, train_tokenizers
 
 ENGLISH = [
@@ -34,7 +34,6 @@ FRENCH = [
 KINDS = ("unigram", "bpe", "bytes", "word", "joint words")
 MARKS = "\u2581\u2047\ufffd\n\r"
 NAMED = re.compile(r"<unk>|</?s>|<pad>")
-IS_BLANK = BlankTest()
 ODD = [
     *("\0", "\x01", "\t", "\x0b", "\x0c", "\r", "\x1c", "\x7f", "\x85", "\xa0", "\xad"),
     *("\u0301", "\u200b", "\u200d", "\u2028", "\u202e", "\u2047", "\u2060", "\u2581", "\u2585"),
@@ -105,7 +104,7 @@ def test_a_line_becomes_ids_and_text_again(pair, line):
         ids = tokenizer.encode(line)
         assert all(i == UNK or SPECIAL_IDS <= i < tokenizer.vocab_size for i in ids)
         assert tokenizer.encode_batch(["a", line]) == [tokenizer.encode("a"), ids]
-        assert (ids == []) == IS_BLANK(line)
+        assert (ids == []) == is_blank(line)
         split, pieces = tokenizer.split(line), tokenizer.pieces(ids)
         assert len(split) == len(pieces) == len(ids)
         assert all(i == UNK or a == b for i, a, b in zip(ids, split, pieces, strict=True))
@@ -181,7 +180,7 @@ def test_a_saved_tokenizer_gives_the_same_ids(pair, lines):
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.lists(LINES.filter(lambda line: not IS_BLANK(line)), min_size=1, max_size=8),
+    st.lists(LINES.filter(lambda line: not is_blank(line)), min_size=1, max_size=8),
     st.integers(5, 30),
     st.booleans(),
 )

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnsearch.errors import UserError
-from rnnsearch.subwords import BlankTest
+from rnnsearch.subwords import is_blank
 from rnnsearch.text import (
     BOS,
     EOS,
@@ -18,7 +18,6 @@ from rnnsearch.text import (
 
 CASES = Path(__file__).parent / "cases"
 MARKS = "\u2581\u2047\ufffd\n\r"
-IS_BLANK = BlankTest()
 NORMALIZE = sentencepiece.SentencePieceNormalizer(
     rule_name="nmt_nfkc", add_dummy_prefix=False, escape_whitespaces=False
 )
@@ -205,11 +204,11 @@ def test_bytes_that_spell_a_mark_are_no_mark(byte_tokenizer):
 @settings(max_examples=100, deadline=None)
 @given(st.text(st.characters(exclude_categories=()), max_size=6))
 def test_blank_means_no_pieces(tokenizer, line):
-    assert IS_BLANK(line) == (tokenizer.encode(line) == [])
+    assert is_blank(line) == (tokenizer.encode(line) == [])
 
 
 def test_blank_lines_of_every_kind(tokenizer):
-    blank = [number for number, line in enumerate(lines("blank.src"), 1) if IS_BLANK(line)]
+    blank = [number for number, line in enumerate(lines("blank.src"), 1) if is_blank(line)]
     assert blank == [2, 4, 5, 6, 7, 8, 9]
     assert [not ids for ids in tokenizer.encode_batch(lines("blank.src"))] == [
         number in blank for number in range(1, 11)

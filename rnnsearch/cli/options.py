@@ -10,7 +10,6 @@ from hydra.core.override_parser.types import Glob, Override
 from rnnsearch.cli.completion import choices_of
 from rnnsearch.cli.overrides import check_override, groups_of, read_override, type_of
 from rnnsearch.cli.ownfiles import check_own_files
-from rnnsearch.cli.quoting import quoted_twice as quoted_twice
 from rnnsearch.config import TrainConfig
 from rnnsearch.errors import UserError, nearest
 from rnnsearch.plain import known_keys

@@ -8,7 +8,7 @@ import datasets
 import torch
 
 from rnnsearch import checkpoint as files
-from rnnsearch.cli.options import quoted_twice
+from rnnsearch.cli.quoting import quoted_twice
 from rnnsearch.cli.runfolder import run_folder
 from rnnsearch.cli.sources import training_sources
 from rnnsearch.cli.starting import starting_weights
