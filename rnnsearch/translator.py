@@ -217,7 +217,7 @@ class Translator:
         self, line: str, source: Sequence[int], hypotheses: list[Hypothesis],
         *, n: int, alignments: bool,
     ) -> list[Translation]:  # fmt: skip
-        """Return at most n hypotheses of a line, whose ids are `source`, as text, each text once."""
+        """Return at most n hypotheses of a line with the ids `source` as text, each text once."""
         translations: dict[str, Translation] = {}
         source_pieces = self.source_tokenizer.split(line)
         for hypothesis in hypotheses:

@@ -25,7 +25,6 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from rnnsearch.cli.jobs import ROOTS, Job, configure
 from rnnsearch.cli.messages import COMPOSITION_ERRORS, as_user_error, configs_missing
 from rnnsearch.cli.options import Options, read_options
-from rnnsearch.cli.overrides import read_override
 from rnnsearch.config import KINDS
 from rnnsearch.errors import UserError
 from rnnsearch.plain import MISSING, fields_of, load_run_config, system_path
@@ -91,37 +90,23 @@ def _store_run(command: str, options: Options) -> None:
         config, *_ = [load_run_config(path) for path in _run_folders(command, options.run_dirs)]
         node = {name: _literal(asdict(getattr(config, name))) for name in groups}
         if "data" in groups:
-            typed = _typed_keys("data", options.overrides, root=ROOTS[command])
-            node["data"]["test"] |= dict.fromkeys(_replaced(typed))
+            node["data"]["test"] |= dict.fromkeys(_replaced(options.typed))
     ConfigStore.instance().store(name="run", node=node)
 
 
-def _typed_keys(group: str, words: list[str], *, root: type) -> set[str]:
-    """Return the keys of a group that the command line sets, without the group's name."""
-    typed: set[str] = set()
-    for word in words:
-        override = read_override(word, root)
-        key, value = override.key_or_group, override.value()
-        if key == group and isinstance(value, dict):
-            typed |= {str(name) for name in value}
-        elif key.startswith(f"{group}."):
-            typed.add(key.removeprefix(f"{group}."))
-    return typed
-
-
-def _replaced(typed: set[str]) -> tuple[str, ...]:
+def _replaced(typed: frozenset[str]) -> tuple[str, ...]:
     """Return the keys of the run's test set that do not count beside those that were typed.
 
     What is typed names a test set as a whole, so nothing of another one may be left in it.
     """
-    if any(key == "test" or key.startswith("test.") for key in typed):
+    if any(key == "data.test" or key.startswith("data.test.") for key in typed):
         return ("source", "target", "table", "split")
     # Files would come before the folder or the set.
-    return ("source", "target", "table") if typed & {"dir", "path", "name"} else ()
+    return ("source", "target", "table") if typed & {"data.dir", "data.path", "data.name"} else ()
 
 
 def _unset(hint: Any) -> Any:
-    """Return a group without values, for completion before a run is named."""
+    """Return a group without values, for `--cfg job` before a run is named."""
     if not is_dataclass(hint):
         return MISSING
     return {name: _unset(inner) for name, inner in fields_of(hint).items()}
@@ -156,7 +141,7 @@ def compose(command: str, options: Options) -> list[Job]:
     def collect(config: DictConfig) -> None:
         # Hydra would report an error of the task with a line of its own.
         try:
-            jobs.append(_job(config, options.swept))
+            jobs.append(_job(config, options))
         except COMPOSITION_ERRORS as error:
             failures.append(error)
 
@@ -177,15 +162,16 @@ def compose(command: str, options: Options) -> list[Job]:
     return jobs
 
 
-def _job(config: DictConfig, swept: frozenset[str]) -> Job:
+def _job(config: DictConfig, options: Options) -> Job:
     values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     chosen = HydraConfig.get()
     experiment = chosen.runtime.choices.get("experiment")
     name = "+".join(experiment) if isinstance(experiment, ListConfig) else experiment
     words = [word.lstrip("+").partition("=") for word in chosen.overrides.task]
-    pairs = [f"{key}={value.strip(chr(34) + chr(39))}" for key, _, value in words if key in swept]
-    given = frozenset(key.partition("@")[0] for key, _, _ in words)
-    return Job(values=values, experiment=name, swept=tuple(pairs), given=given)
+    pairs = [
+        f"{key}={value.strip(chr(34) + chr(39))}" for key, _, value in words if key in options.swept
+    ]
+    return Job(values=values, experiment=name, swept=tuple(pairs), given=options.typed)
 
 
 @contextlib.contextmanager

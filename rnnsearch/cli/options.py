@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from hydra.core.override_parser.types import Glob, Override
@@ -22,6 +22,7 @@ class Options(NamedTuple):
 
     flags: list[str]  # for Hydra, with their values
     overrides: list[str]
+    typed: frozenset[str]  # keys and groups that are set, also those inside a dictionary
     run_dirs: tuple[str, ...]  # as typed
     sweep: bool
     swept: frozenset[str]  # keys and groups that take several values
@@ -63,11 +64,20 @@ def read_options(argv: list[str], *, root: type) -> Options:
     return Options(
         flags=_flags(parsed),
         overrides=[_as_text(override, root) for override in overrides],
+        typed=frozenset(key for o in overrides for key in _keys_of(o.key_or_group, o.value())),
         run_dirs=_folders(overrides, several=type_of("run_dir", root) is Any),
         sweep=parsed.multirun,
         swept=frozenset(o.key_or_group for o in overrides if o.is_sweep_override()),
         runs=not _shown(parsed),
     )
+
+
+def _keys_of(key: str, value: Any) -> Iterator[str]:
+    """Yield a key and, where its value is a dictionary, the keys that this sets."""
+    yield key
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _keys_of(f"{key}.{name}", inner)
 
 
 def _shown(parsed: argparse.Namespace) -> list[str]:
