@@ -4,27 +4,34 @@ Without arguments it writes the committed files of data/ again, byte for byte:
 
     python scripts/make_corpus.py
     python scripts/make_corpus.py --pairs 1000000 --output /tmp/corpus
+    python scripts/make_corpus.py --pairs 50000 --share negation=0.5 --output /tmp/negated
 
-The grammar stands in scripts/corpus/. Sentences are written as they are made; only eight bytes for
-each one are kept, to tell whether it came before.
+The grammar stands in scripts/corpus/. Sentences are written as they are made; only eight bytes of
+each side are kept, to tell whether it came before.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import hashlib
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from corpus import phenomena
 from corpus.phrase import Pair
-from corpus.sentences import sentences
+from corpus.stream import BLOCK, long_stream, stream
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SUFFIXES = ("en", "fr", "align")
-# Sentences in a row that were all known before: then the grammar has no more to give.
-PATIENCE = 20_000
+# Sentences in a row that did not fit: then the grammar has no more to give.
+PATIENCE = 50_000
+# Below so many pairs, further processes cost more to start than they bring.
+FEW = 10 * BLOCK
+BIN = 10
 
 
 class ExhaustedError(Exception):
@@ -32,61 +39,75 @@ class ExhaustedError(Exception):
 
 
 class Splits:
-    """Draws the splits from one stream and keeps them apart.
+    """Draws the splits one after the other and keeps them apart.
 
     A training pair has an English side that did not come before. A held-out pair is new on both
     sides, and every word of it, as it stands between blanks, occurs in the training text.
     """
 
-    def __init__(self, seed: int, *, max_words: int) -> None:
-        self._stream = sentences(seed, max_words=max_words)
+    def __init__(
+        self, seed: int, *, max_words: int, processes: int, shares: Mapping[str, float]
+    ) -> None:
+        self._seed = seed
+        self._stream = stream(seed, max_words=max_words, processes=processes)
+        self._shares = shares
         self._seen: tuple[set[bytes], set[bytes]] = (set(), set())
         self._words: tuple[set[str], set[str]] = (set(), set())
 
     def train(self, count: int) -> Iterator[Pair]:
         """Yield training pairs."""
-        for pair in self._take(count, held_out=False):
-            for words, line in zip(self._words, (pair.english, pair.french), strict=True):
+        quota = phenomena.Quota(self._shares)
+        for pair in self._take(self._stream, count, quota=quota, held_out=False):
+            for words, line in zip(self._words, pair[:2], strict=True):
                 words.update(line.split(" "))
             yield pair
 
     def held_out(self, count: int) -> Iterator[Pair]:
         """Yield pairs for validation or test; call it after the training pairs are drawn."""
-        return self._take(count, held_out=True)
+        quota = phenomena.Quota(self._shares)
+        return self._take(self._stream, count, quota=quota, held_out=True)
 
-    def _take(self, count: int, *, held_out: bool) -> Iterator[Pair]:
+    def by_length(self, count: int, longest: int) -> Iterator[Pair]:
+        """Yield `count` pairs for each ten English words up to `longest`, held out as well."""
+        for first in range(1, longest, BIN):
+            last = first + BIN - 1
+            pairs = long_stream(self._seed, shortest=first, longest=last)
+            if last <= 2 * BIN:  # short enough for sentences of every type
+                pairs = (p for p in self._stream if first <= len(p.english.split(" ")) <= last)
+            yield from self._take(pairs, count, quota=phenomena.Quota({}), held_out=True)
+
+    def _take(
+        self, pairs: Iterator[Pair], count: int, *, quota: phenomena.Quota, held_out: bool
+    ) -> Iterator[Pair]:
         taken = refused = 0
         while taken < count:
-            pair = next(self._stream)
-            if self._fits(pair, held_out=held_out):
+            pair = next(pairs)
+            digests = [hashlib.blake2b(line.encode(), digest_size=8).digest() for line in pair[:2]]
+            if self._fits(pair, digests, held_out=held_out) and quota.takes(pair):
                 taken, refused = taken + 1, 0
+                for digest, seen in zip(digests, self._seen, strict=True):
+                    seen.add(digest)
                 yield pair
             else:
                 refused += 1
             if refused == PATIENCE:
                 raise ExhaustedError(
-                    f"only {taken} of {count} pairs found: no new sentence in {PATIENCE} tries; "
-                    "ask for fewer pairs or more words"
+                    f"only {taken} of {count} pairs found: no fitting sentence in {PATIENCE} "
+                    "tries; ask for fewer pairs, longer ones or other shares"
                 )
 
-    def _fits(self, pair: Pair, *, held_out: bool) -> bool:
-        lines = (pair.english, pair.french)
-        digests = [hashlib.blake2b(line.encode(), digest_size=8).digest() for line in lines]
+    def _fits(self, pair: Pair, digests: list[bytes], *, held_out: bool) -> bool:
         known = [digest in seen for digest, seen in zip(digests, self._seen, strict=True)]
         if known[0] or (held_out and known[1]):
             return False
-        if held_out and not all(
+        return not held_out or all(
             words.issuperset(line.split(" "))
-            for line, words in zip(lines, self._words, strict=True)
-        ):
-            return False
-        for digest, seen in zip(digests, self._seen, strict=True):
-            seen.add(digest)
-        return True
+            for words, line in zip(self._words, pair[:2], strict=True)
+        )
 
 
-def write(pairs: Iterator[Pair], folder: Path, name: str) -> None:
-    """Write pairs as `name`.en, `name`.fr and `name`.align, one pair a line."""
+def write(pairs: Iterator[Pair], folder: Path, name: str) -> Iterator[Pair]:
+    """Write pairs as `name`.en, `name`.fr and `name`.align, one pair a line, and pass them on."""
     with ExitStack() as stack:
         files = [
             stack.enter_context(
@@ -95,11 +116,12 @@ def write(pairs: Iterator[Pair], folder: Path, name: str) -> None:
             for suffix in SUFFIXES
         ]
         for pair in pairs:
-            for file, line in zip(files, pair, strict=True):
+            for file, line in zip(files, pair[:3], strict=True):
                 file.write(line + "\n")
+            yield pair
 
 
-def number(lowest: int) -> type[int]:
+def whole(lowest: int) -> Callable[[str], int]:
     """Return an argument type: a whole number not below `lowest`."""
 
     def parse(text: str) -> int:
@@ -109,32 +131,77 @@ def number(lowest: int) -> type[int]:
         return value
 
     parse.__name__ = "whole number"
-    return parse  # type: ignore[return-value]
+    return parse
+
+
+def share(text: str) -> tuple[str, float]:
+    """Return the phenomenon and the share of an argument NAME=SHARE."""
+    name, _, number = text.rpartition("=")
+    if name not in phenomena.PHENOMENA:
+        near = difflib.get_close_matches(name, phenomena.PHENOMENA, 1, 0)
+        raise argparse.ArgumentTypeError(
+            f"there is no phenomenon {name!r}; is it {near[0]!r}? --help names all"
+        )
+    try:
+        value = float(number)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{name}={number}: a share is a number from 0 to 1")
+    return name, value
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Write the controlled English-French corpus.")
-    parser.add_argument("--output", type=Path, default=DATA, help="folder to write (data/)")
-    parser.add_argument("--pairs", type=number(1), default=5000, help="training pairs (5000)")
-    parser.add_argument(
-        "--held-out", type=number(0), default=500, help="pairs of valid and of test (500)"
+    names = "\n".join(
+        f"  {name}: {english} - {french}" for name, (english, french) in phenomena.PHENOMENA.items()
     )
-    parser.add_argument("--seed", type=number(0), default=1, help="another seed, other sentences")
-    parser.add_argument(
-        "--max-words", type=number(4), default=20, help="longest sentence, on either side (20)"
+    parser = argparse.ArgumentParser(
+        description="Write the controlled English-French corpus.",
+        epilog=f"Phenomena for --share:\n{names}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add = parser.add_argument
+    add("--output", type=Path, default=DATA, help="folder to write (data/)")
+    add("--pairs", type=whole(1), default=20_000, help="training pairs (20000)")
+    add("--held-out", type=whole(0), default=1000, help="pairs of valid and of test (1000)")
+    add("--by-length", type=whole(0), default=200,
+        help="pairs of test_length for each ten English words (200)")  # fmt: skip
+    add("--longest", type=whole(BIN), default=60, help="most English words in test_length (60)")
+    add("--max-words", type=whole(4), default=20,
+        help="longest sentence of train, valid and test, on either side (20)")  # fmt: skip
+    add("--seed", type=whole(0), default=1, help="another seed, other sentences")
+    add("--share", type=share, action="append", default=[], metavar="NAME=SHARE",
+        help="hold the pairs with a phenomenon to a share from 0 to 1; may be repeated")  # fmt: skip
+    add("--processes", type=whole(1), default=None, help="by default one for each core")
+    add("--count", action="store_true", help="print how often each phenomenon occurs")
     return parser.parse_args(argv)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Write the files; return 0, or 1 after one line on standard error."""
     options = arguments(argv)
-    splits = Splits(options.seed, max_words=options.max_words)
+    few = options.pairs < FEW and not options.share
+    splits = Splits(
+        options.seed,
+        max_words=options.max_words,
+        processes=options.processes or (1 if few else os.cpu_count() or 1),
+        shares=dict(options.share),
+    )
+    sets = {
+        "train": lambda: splits.train(options.pairs),
+        "valid": lambda: splits.held_out(options.held_out),
+        "test": lambda: splits.held_out(options.held_out),
+        "test_length": lambda: splits.by_length(options.by_length, options.longest),
+    }
     try:
         options.output.mkdir(parents=True, exist_ok=True)
-        write(splits.train(options.pairs), options.output, "train")
-        for name in ("valid", "test"):
-            write(splits.held_out(options.held_out), options.output, name)
+        for name, draw in sets.items():
+            pairs = write(draw(), options.output, name)
+            if name == "train" and options.count:
+                print(phenomena.table(pairs))
+            else:
+                for _ in pairs:
+                    pass
     except (OSError, ExhaustedError) as error:
         print(f"make_corpus: {error}", file=sys.stderr)
         return 1

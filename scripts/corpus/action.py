@@ -12,16 +12,16 @@ from .group import HELPERS, SIMPLE, Form, compound, controlled, helper, simple
 from .nominal import Agreement, Nominal
 from .nouns import nouns_of, rows
 from .objects import VERB, Object
-from .phrase import Phrase, Word, comma, fixed
+from .phrase import Phrase, Word, comma, fixed, timed
 from .place import abroad, at, destination
-from .verbs import CONTROLS, DITRANSITIVES, INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
+from .verbs import CONTROLS, DITRANSITIVES, INTRANSITIVES, MOTIONS, TRANSITIVES, Verb, flagged
 
 TENSES = {
     "present": 22, "progressive": 20, "past": 24, "perfect": 7, "future": 10, "near": 9,
-    "can": 4, "must": 4, "should": 3, "just": 4, "control": 12,
+    "can": 4, "must": 4, "should": 3, "could": 2, "would like": 3, "just": 4, "control": 12,
 }  # fmt: skip
-PLANNED = ("near", "can", "must", "should", "control")
-INTENTIONS = ("must", "should", "control")
+PLANNED = ("near", "can", "must", "should", "could", "would like", "control")
+INTENTIONS = ("must", "should", "could", "would like", "control")
 ANIMALS = frozenset(noun.english for noun in nouns_of("animal transport"))
 FOOD = ("fruit", "vegetable", "legume", "dish", "staple", "drink")
 ROLES = ("there", "stay", "home", "goal", "back", "source", "origin")
@@ -65,6 +65,8 @@ def possible(verb: Verb, agreement: Agreement, tense: str, *, question: bool = F
     if "stative" in flags:
         later = tense == "future" and verb.forms.base in ("have", "need", "live")
         return tense in ("present", "past") or later
+    if tense == "used":
+        return "habit" in flags and "untimed" not in flags
     if tense == "present" and not flags & {"habit", "now"}:
         return False
     if tense in ("progressive", "imperfect") and "noprog" in flags:
@@ -81,23 +83,33 @@ def possible(verb: Verb, agreement: Agreement, tense: str, *, question: bool = F
     return not ("same" in flags and unmarked)
 
 
+@cache
+def able(verbs: tuple[Verb, ...], kind: str, agreement: Agreement, tense: str) -> tuple[Verb, ...]:
+    """Return the verbs that a subject of this kind can have in this tense."""
+    return tuple(
+        verb for verb in verbs if kind in verb.subjects and possible(verb, agreement, tense)
+    )
+
+
+@cache
+def _tenses(verb: Verb, agreement: Agreement, *, human: bool) -> dict[str, int]:
+    return {
+        tense: weight
+        for tense, weight in TENSES.items()
+        if possible(verb, agreement, tense) and (human or tense not in INTENTIONS)
+    }
+
+
 def tense_for(draw: Draw, verb: Verb, subject: Nominal) -> str:
     """Return a tense that the verb and its subject allow; animals have no intentions."""
-    human = subject.kind not in ANIMALS
-    return draw.weighted(
-        {
-            tense: weight
-            for tense, weight in TENSES.items()
-            if possible(verb, subject.agreement, tense) and (human or tense not in INTENTIONS)
-        }
-    )
+    return draw.weighted(_tenses(verb, subject.agreement, human=subject.kind not in ANIMALS))
 
 
 def anchored(phrase: Phrase, verb: Word) -> Phrase:
     """Return the phrase with the links that waited for a verb tied to it."""
     if all(item.sure is not VERB for item in phrase.french):
         return phrase
-    tokens = [replace(item, sure=verb) if item.sure is VERB else item for item in phrase.french]
+    tokens = [item._replace(sure=verb) if item.sure is VERB else item for item in phrase.french]
     return Phrase(phrase.english, tokens)
 
 
@@ -117,9 +129,29 @@ def make(draw: Draw, subject: Nominal, verb: Verb, form: Form, complement: Objec
         )
         form = replace(form, tense=tense)
         group, lower = controlled(control, verb, agreement, form, clitics)
-    return Clause(subject, group, lower + anchored(complement.phrase, group.head))
+    rest = lower + anchored(complement.phrase, group.head)
+    if "split" in verb.flags and complement.phrase.english:
+        return _split(draw, verb, Clause(subject, group, rest), len(complement.phrase.english))
+    return Clause(subject, group, rest)
 
 
+def _split(draw: Draw, verb: Verb, clause: Clause, length: int) -> Clause:
+    """Return the clause with the particle after its object of `length` words, if that is short.
+
+    A pronoun always stands before the particle: "puts it on", "puts on the coat" or "puts the
+    coat on".
+    """
+    if length > 3 or (length > 1 and draw.chance(0.4)):
+        return clause
+    words = clause.group.rest + clause.rest.english
+    cut, particle = len(words) - length, len(verb.particle)
+    moved = words[: cut - particle] + words[cut:] + words[cut - particle : cut]
+    first = len(clause.group.rest) - (particle if not clause.rest.english[:-length] else 0)
+    group = replace(clause.group, rest=moved[:first])
+    return Clause(clause.subject, group, Phrase(moved[first:], clause.rest.french))
+
+
+@cache
 def _controls(verb: Verb, *, negated: bool) -> list[Verb]:
     """Return the verbs that may take this one as an infinitive.
 
@@ -129,6 +161,7 @@ def _controls(verb: Verb, *, negated: bool) -> list[Verb]:
         control
         for control in CONTROLS
         if ("habit" in verb.flags or "routine" not in control.flags)
+        and ("skill" in verb.flags or "skill" not in control.flags)
         and not (negated and control.forms.base in ("have", "hope"))
     ]
 
@@ -155,16 +188,16 @@ def time(draw: Draw, action: Action, chance: float = 0.5) -> Phrase | None:
     if flags & {"untimed", "stative"} or not draw.chance(chance):
         return None
     if tense == "past" and "last" in flags and not action.negated and draw.chance(0.4):
-        return fixed(*draw.even(rows(times.LASTING)))
+        return timed(*draw.even(rows(times.LASTING)))
     if tense == "present":
-        return fixed(*draw.even(rows(times.HABIT))) if "habit" in flags else None
+        return timed(*draw.even(rows(times.HABIT))) if "habit" in flags else None
     if tense not in TIMES:
         return None
     far = "abroad" in flags or verb in MOTIONS or verb.english in LARGE
     entries = rows(TIMES[tense])
     if far and tense in FAR:
         entries += rows(FAR[tense])
-    return fixed(*draw.even(entries))
+    return timed(*draw.even(entries))
 
 
 def clock(draw: Draw, verb: Verb) -> Phrase:
@@ -172,12 +205,12 @@ def clock(draw: Draw, verb: Verb) -> Phrase:
     kind = draw.weighted({"hour": 4, "half": 3, "noon": 3})
     first, last, twelve = DAY.get(verb.english, (0, len(HOURS), times.CLOCK))
     if kind == "noon" and twelve:
-        return fixed(*draw.even(rows(twelve)))
+        return timed(*draw.even(rows(twelve)))
     hour = draw.even(HOURS[first:last])
     french = times.NUMBERS[hour]
     if kind == "half":
-        return fixed(f"at half past {hour}", f"à:0 {french}:3 heures:2 et:2 demie:1")
-    return fixed(f"at {hour} o'clock", f"à:0 {french}:1 heures:2")
+        return timed(f"at half past {hour}", f"à:0 {french}:3 heures:2 et:2 demie:1")
+    return timed(f"at {hour} o'clock", f"à:0 {french}:1 heures:2")
 
 
 @cache
@@ -206,8 +239,8 @@ def complement(draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense
     if tense == "present" and {"clock", "untimed"} <= verb.flags:
         return Object(clock(draw, verb))
     asked = verb
-    if tense == "present" and "habit" in verb.flags:
-        asked = replace(verb, flags=verb.flags | {"habitual"})
+    if tense in ("present", "used") and "habit" in verb.flags:
+        asked = flagged(verb, "habitual")
     found = objects.choose(draw, asked, subject, negated=negated, compound=compound(verb, tense))
     if verb in DITRANSITIVES:
         to = objects.recipient(draw, subject)
@@ -240,7 +273,7 @@ def act(
     found = complement(draw, verb, subject, negated=bool(negation), tense=tense)
     clause = make(draw, subject, verb, form, found)
     # A second adverbial of time after "often" or "never" would crowd the sentence.
-    crowded = adverb is not None or negation == "never"
+    crowded = adverb is not None or negation in ("never", "no longer")
     return Action(clause, verb, tense, crowded=crowded, negated=bool(negation))
 
 
@@ -250,7 +283,8 @@ def _negation(draw: Draw, verb: Verb, tense: str, *, question: bool) -> str:
     if "generic" in verb.flags:
         return "not" if verb.english == "like" and draw.chance(0.2) else ""
     never = 3 if tense in ("present", "perfect") else 0
-    return draw.weighted({"": 82, "not": 15, "never": never})
+    no_longer = 4 if tense == "present" and "now" not in verb.flags else 0
+    return draw.weighted({"": 82, "not": 15, "never": never, "no longer": no_longer})
 
 
 def _adverb(draw: Draw, verb: Verb, tense: str, often: float) -> Phrase | None:

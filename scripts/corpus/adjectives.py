@@ -66,6 +66,15 @@ quiet | calme | post | opinion | street village hotel park library
 closed | fermé fermée | pred | state | opening museum bakery market library church restaurant
 """
 
+# The comparative of those that go by degrees.
+COMPARATIVE = {
+    "big": "bigger", "small": "smaller", "old": "older", "young": "younger",
+    "beautiful": "more beautiful", "good": "better", "long": "longer", "fat": "fatter",
+    "happy": "happier", "sad": "sadder", "rich": "richer", "famous": "more famous",
+    "strong": "stronger", "intelligent": "more intelligent", "tall": "taller",
+    "expensive": "more expensive", "heavy": "heavier", "interesting": "more interesting",
+    "comfortable": "more comfortable", "quiet": "quieter", "fresh": "fresher",
+}  # fmt: skip
 KINDS = ("opinion", "size", "state", "age", "colour", "origin", "material")
 
 

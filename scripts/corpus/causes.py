@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import objects, states
-from .action import act, make, possible
+from .action import able, act, make, possible
 from .clause import animal, subject, two
 from .draw import Draw
 from .group import Form
@@ -11,12 +11,11 @@ from .nominal import Nominal, again
 from .noun_phrase import noun_phrase
 from .nouns import NOUN, rows
 from .objects import Object
-from .phrase import Phrase, comma, fixed
+from .phrase import Phrase, comma, connective, timed
 from .place import at
 from .times import NUMBERS, SOON
-from .verbs import BY_NAME, INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
+from .verbs import ACTIONS, BY_NAME, MOTIONS, TRANSITIVES, Verb
 
-BECAUSE = ("because", "parce:0 que:0")
 # Tense of an action, tense of the state that explains it.
 REASON_TENSES = {"progressive": "present", "near": "present", "past": "past"}
 # The weather, present, past and after "if" | what one does then, * what one does not do. A deed
@@ -58,6 +57,8 @@ INTENDED = (
     "play cards", "play tennis", "watch television", "listen to music", "take a walk", "dance",
     "sing", "go out", "work", "cook", "play", "open", "leave",
 )  # fmt: skip
+INTENTIONS = tuple(verb for verb in ACTIONS if verb.english in INTENDED)
+DELIBERATE = tuple(verb for verb in ACTIONS if "mishap" not in verb.flags)
 CONDITION_VERBS = ("come back", "arrive", "leave", "stay at home", "go home")
 HOURS = ("six", "seven", "eight", "nine", "ten", "eleven")
 
@@ -89,10 +90,10 @@ def explain(
     if draw.chance(0.65):
         main = make(draw, who, verb, form, complement).statement()
         cause = states.be_in_state(again(who), reason, cause_form).statement()
-        return main + fixed(*BECAUSE) + cause
+        return main + connective("because") + cause
     cause = states.be_in_state(who, reason, cause_form).statement()
     main = make(draw, again(who), verb, form, complement).statement()
-    return comma(cause) + fixed("so", "donc") + main
+    return comma(cause) + connective("so") + main
 
 
 def appetite(draw: Draw) -> Phrase:
@@ -144,8 +145,8 @@ def weather_cause(draw: Draw) -> Phrase:
     cause = states.weather(then if tense == "past" else now)
     main = make(draw, who, done[0], Form(tense, negation=negation), done[1]).statement()
     if draw.chance(0.65):
-        return main + fixed(*BECAUSE) + cause
-    return comma(cause) + fixed("so", "donc") + main
+        return main + connective("because") + cause
+    return comma(cause) + connective("so") + main
 
 
 def joined(draw: Draw, main: Phrase, sub: Phrase) -> Phrase:
@@ -159,7 +160,7 @@ def condition(draw: Draw) -> Phrase:
         first, who = two(draw)
         verb = BY_NAME[draw.pick(CONDITION_VERBS)]
         sub = make(draw, first, verb, Form("present"), Object()).statement()
-        return joined(draw, intention(draw, who), fixed("if", "si") + sub)
+        return joined(draw, intention(draw, who), connective("if") + sub)
     *_, sky, deeds = draw.pick(WEATHER_DEEDS)
     text, who = draw.even(deeds.split(", ")), subject(draw)
     done = deed(draw, who, text)
@@ -169,17 +170,13 @@ def condition(draw: Draw) -> Phrase:
     main = make(draw, who, done[0], form, done[1]).statement()
     sub = states.weather(sky)
     if draw.chance(0.5):
-        sub += fixed(*draw.pick(rows(SOON)))
-    return joined(draw, main, fixed("if", "si") + sub)
+        sub += timed(*draw.pick(rows(SOON)))
+    return joined(draw, main, connective("if") + sub)
 
 
 def intention(draw: Draw, who: Nominal) -> Phrase:
     """Return something that somebody will do, or not do, on purpose."""
-    verbs = [
-        verb
-        for verb in (*TRANSITIVES, *INTRANSITIVES)
-        if who.kind in verb.subjects and verb.english in INTENDED
-    ]
+    verbs = able(INTENTIONS, who.kind, who.agreement, "future")
     return act(draw, who, verb=draw.even(verbs), tense="future").clause.statement()
 
 
@@ -187,10 +184,10 @@ def skies(draw: Draw) -> Phrase:
     """Return the weather or the hour, and what somebody is doing then."""
     if draw.chance(0.4):
         opening = hour(draw)
-        link = fixed("and", "et")
+        link = connective("and")
     else:
         opening = states.weather(draw.even(states.SKIES))
-        link = fixed("and", "et") if draw.chance(0.5) else fixed("but", "mais")
+        link = connective("and") if draw.chance(0.5) else connective("but")
         if link.english[0].text == "but":
             comma_opening = comma(opening)
             return comma_opening + link + _doing(draw, opening)
@@ -199,13 +196,7 @@ def skies(draw: Draw) -> Phrase:
 
 def _doing(draw: Draw, opening: Phrase) -> Phrase:
     who = subject(draw)
-    verbs = [
-        verb
-        for verb in (*TRANSITIVES, *INTRANSITIVES)
-        if who.kind in verb.subjects
-        and possible(verb, who.agreement, "progressive")
-        and not verb.flags & {"mishap"}
-    ]
+    verbs = able(DELIBERATE, who.kind, who.agreement, "progressive")
     was = any(word.text == "was" for word in opening.english)
     tense = "imperfect" if was else "progressive"
     return act(draw, who, verb=draw.even(verbs), tense=tense, negation="").clause.statement()
@@ -216,5 +207,5 @@ def hour(draw: Draw) -> Phrase:
     number = draw.even(HOURS)
     french = NUMBERS[number]
     if draw.chance(0.6):
-        return fixed(f"it is {number} o'clock", f"il:0 est:1 {french}:2 heures:3")
-    return fixed(f"it is half past {number}", f"il:0 est:1 {french}:4 heures:3 et:3 demie:2")
+        return timed(f"it is {number} o'clock", f"il:0 est:1 {french}:2 heures:3")
+    return timed(f"it is half past {number}", f"il:0 est:1 {french}:4 heures:3 et:3 demie:2")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .draw import Draw
 from .group import Group
@@ -40,7 +40,7 @@ class Clause:
         """
         dropped = self.group.auxiliary
         tokens = [
-            replace(item, possible=tuple(word for word in item.possible if word is not dropped))
+            item._replace(possible=tuple(word for word in item.possible if word is not dropped))
             for item in self.group.french
         ]
         return Phrase(self.group.rest + self.rest.english, tokens + self.rest.french)
@@ -52,7 +52,10 @@ class Clause:
             raise ValueError("a question needs a group built with question=True")
         lead = lead or Phrase()
         what = bool(lead.french) and lead.french[0].text == "que"
-        asking = [token("est-ce", lead.english[0] if what else word), token("que", word)]
+        asking = [
+            token("est-ce", lead.english[0] if what else word, mark="question"),
+            token("que", word),
+        ]
         subject, group = self.subject.phrase, self.group
         return Phrase(
             [*lead.english, word, *subject.english, *group.rest, *self.rest.english],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import states
-from .action import act, make, possible
+from .action import able, act, make, possible
 from .causes import WEATHER_STATES, intention, joined
 from .clause import Clause, subject, two
 from .draw import Draw
@@ -11,8 +11,8 @@ from .group import Form
 from .nominal import Nominal, again
 from .nouns import rows
 from .objects import Object
-from .phrase import Phrase, comma, fixed
-from .verbs import BY_NAME, INTRANSITIVES, MOTIONS, TRANSITIVES, make_verb
+from .phrase import Phrase, comma, connective
+from .verbs import ACTIONS, BY_NAME, MOTIONS, make_verb
 
 # Verbs whose subject reports something: English | French | flags
 REPORTS = """
@@ -26,9 +26,11 @@ REPORT_VERBS = tuple(
     make_verb([source, target, "person", "", "", flags]) for source, target, flags in rows(REPORTS)
 )
 SUDDEN = ("arrive", "come back", "leave", "go out", "fall", "get up", "wake up", "go home")
+GOING_ON = tuple(verb for verb in ACTIONS if verb.english not in SUDDEN)
 ARRIVALS = ("arrive", "come back", "leave", "go home")
 HOPED = ("visit", "meet", "buy", "find", "see", "come back", "rest", "arrive", "return", "go",
          "stay at home", "swim", "dance", "have", "help", "phone", "write", "answer")  # fmt: skip
+HOPES = tuple(verb for verb in (*ACTIONS, *MOTIONS) if verb.english in HOPED)
 STATES = (*states.STATE_VERBS, "tired", "sick", "happy", "sad", "busy")
 
 
@@ -43,19 +45,13 @@ def when(draw: Draw) -> Phrase:
     tense = "expected" if kind == "future" else "past"
     sub = make(draw, first, verb, Form(tense), Object()).statement()
     main = intention(draw, second) if kind == "future" else ongoing(draw, second).statement()
-    return joined(draw, main, fixed("when", "quand") + sub)
+    return joined(draw, main, connective("when") + sub)
 
 
 def ongoing(draw: Draw, who: Nominal) -> Clause:
     """Return what somebody was doing."""
-    verbs = [
-        verb
-        for verb in (*TRANSITIVES, *INTRANSITIVES)
-        if who.kind in verb.subjects
-        and possible(verb, who.agreement, "imperfect")
-        and verb.english not in SUDDEN
-    ]
-    return act(draw, who, verb=draw.even(verbs), tense="imperfect", negation="").clause
+    verb = draw.even(able(GOING_ON, who.kind, who.agreement, "imperfect"))
+    return act(draw, who, verb=verb, tense="imperfect", negation="").clause
 
 
 def habit(draw: Draw) -> Phrase:
@@ -67,20 +63,20 @@ def habit(draw: Draw) -> Phrase:
         if not names:
             return habit(draw)
         state = states.be_in_state(who, draw.even(names), Form("present")).statement()
-        return joined(draw, state, fixed("when", "quand") + states.weather(sky))
+        return joined(draw, state, connective("when") + states.weather(sky))
     names, actions = draw.pick(states.CAUSES)
     reason, verb = draw.even(names), BY_NAME[draw.even(actions)]
     if who.kind not in verb.subjects or not states.can_be(who, reason):
         return habit(draw)
     sub = states.be_in_state(who, reason, Form("present")).statement()
     main = make(draw, again(who), verb, Form("present"), Object()).statement()
-    return comma(fixed("when", "quand") + sub) + main
+    return comma(connective("when") + sub) + main
 
 
 def meanwhile(draw: Draw) -> Phrase:
     """Return two things that went on at the same time."""
     first, second = two(draw)
-    sub = fixed("while", "pendant:0 que:0") + ongoing(draw, second).statement()
+    sub = connective("while") + ongoing(draw, second).statement()
     return joined(draw, ongoing(draw, first).statement(), sub)
 
 
@@ -92,7 +88,7 @@ def report(draw: Draw) -> Phrase:
     opening = make(draw, who, verb, Form("past" if past else "present"), Object()).statement()
     if draw.chance(0.3) and verb.english != "know":
         other = again(who)
-    return opening + fixed("that", "que") + content(draw, other, verb.english, past=past)
+    return opening + connective("that") + content(draw, other, verb.english, past=past)
 
 
 def content(draw: Draw, who: Nominal, verb: str, *, past: bool) -> Phrase:
@@ -104,13 +100,9 @@ def content(draw: Draw, who: Nominal, verb: str, *, past: bool) -> Phrase:
         tense = "past" if past else ("future" if verb == "hope" else "present")
         return states.be_in_state(who, draw.even(names), Form(tense)).statement()
     if verb == "hope":
-        verbs = [
-            v
-            for v in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS)
-            if v.english in HOPED and who.kind in v.subjects
-        ]
+        verbs = able(HOPES, who.kind, who.agreement, "future")
         return act(draw, who, verb=draw.even(verbs), tense="future", negation="").clause.statement()
-    verbs = [v for v in (*TRANSITIVES, *INTRANSITIVES) if who.kind in v.subjects]
+    verbs = [v for v in ACTIONS if who.kind in v.subjects]
     inner = draw.even([v for v in verbs if not (who.pronoun and "stative" in v.flags)])
     tenses = ("present", "past", "future", "progressive", "near")
     tense = draw.pick(

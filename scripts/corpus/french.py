@@ -47,9 +47,29 @@ espérer | espère espères espère espérons espérez espèrent | espéré | es
 nettoyer | nettoie nettoies nettoie nettoyons nettoyez nettoient | nettoyé | nettoier
 essayer | essaie essaies essaie essayons essayez essaient | essayé | essaier
 envoyer | envoie envoies envoie envoyons envoyez envoient | envoyé | enverr
+ennuyer | ennuie ennuies ennuie ennuyons ennuyez ennuient | ennuyé | ennuier
+mettre | mets mets met mettons mettez mettent | mis | mettr
+promettre | promets promets promet promettons promettez promettent | promis | promettr
+jeter | jette jettes jette jetons jetez jettent | jeté | jetter
+enlever | enlève enlèves enlève enlevons enlevez enlèvent | enlevé | enlèver
+éteindre | éteins éteins éteint éteignons éteignez éteignent | éteint | éteindr
+reconnaître | reconnais reconnais reconnaît reconnaissons reconnaissez reconnaissent | reconnu | reconnaîtr
+décrire | décris décris décrit décrivons décrivez décrivent | décrit | décrir
+traduire | traduis traduis traduit traduisons traduisez traduisent | traduit | traduir
+offrir | offre offres offre offrons offrez offrent | offert | offrir
+cueillir | cueille cueilles cueille cueillons cueillez cueillent | cueilli | cueiller
+servir | sers sers sert servons servez servent | servi | servir
+endormir | endors endors endort endormons endormez endorment | endormi | endormir
+mentir | mens mens ment mentons mentez mentent | menti | mentir
+tenir | tiens tiens tient tenons tenez tiennent | tenu | tiendr
+souvenir | souviens souviens souvient souvenons souvenez souviennent | souvenu | souviendr
+appartenir | appartiens appartiens appartient appartenons appartenez appartiennent | appartenu | appartiendr
+recevoir | reçois reçois reçoit recevons recevez reçoivent | reçu | recevr
+poursuivre | poursuis poursuis poursuit poursuivons poursuivez poursuivent | poursuivi | poursuivr
+asseoir | assieds assieds assied asseyons asseyez asseyent | assis | assiér
 """  # noqa: E501
 ETRE = ("aller", "venir", "revenir", "partir", "sortir", "arriver", "rester", "tomber", "rentrer",
-        "entrer", "retourner")  # fmt: skip
+        "entrer", "retourner", "monter", "descendre")  # fmt: skip
 IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
 FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 REGULAR = {

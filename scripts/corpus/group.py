@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from . import french
 from .nominal import Agreement
 from .nouns import rows
 from .phrase import Phrase, Token, Word, clitic, link, token
-from .verbs import MODALS, Verb, make_verb
+from .verb_tables import MODALS
+from .verbs import Verb, make_verb
 
-SIMPLE = ("present", "progressive", "imperfect", "past", "perfect", "future", "expected")
+SIMPLE = (
+    "present", "progressive", "imperfect", "past", "perfect", "future", "expected", "since", "used",
+)  # fmt: skip
 BE = {"I": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}
 DO = {"I": "do", "singular": "does", "plural": "do"}
 HAVE = {"I": "have", "singular": "has", "plural": "have"}
@@ -19,6 +23,12 @@ BE_VERB = make_verb(["be was been", "être", "person", "", "", "stative"])
 AVOIR, ETRE, ALLER, VENIR = (french.verb(name) for name in ("avoir", "être", "aller", "venir"))
 MODAL = {name: (french.verb(target), mood) for name, target, mood in rows(MODALS)}
 HELPERS = ("near", "just", *MODAL)
+# English: the French word after the finite verb, linked to the last English one.
+NEGATIONS = {"not": "pas", "never": "jamais", "no longer": "plus"}
+FINITE_MARKS = {
+    "imperfect": "imperfect", "future": "simple future", "expected": "simple future",
+    "since": "present with depuis", "used": "used to",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +36,9 @@ class Form:
     """How a verb group is built.
 
     `tense` is one of SIMPLE or HELPERS; "expected" is what follows "when" before a future: the
-    present in English, the future in French. `negation` is "", "not" or "never"; `adverb` stands
-    between the subject and the verb in English. `question` asks for an auxiliary to invert.
+    present in English, the future in French. "since" is "has been working", French present, and
+    "used" is "used to work", French imparfait. `negation` is "" or a key of NEGATIONS; `adverb`
+    stands between the subject and the verb in English. `question` asks for an auxiliary to invert.
     `preceding` is a direct object before the verb, with which a participle with avoir agrees.
     """
 
@@ -57,7 +68,10 @@ def compound(verb: Verb, tense: str) -> bool:
 
 
 def _english(verb: Verb, agreement: Agreement, form: Form) -> tuple[str, str]:
-    """Return the auxiliary, or "", and the main verb, or "" where "be" is its own auxiliary."""
+    """Return the auxiliary, or "", and the main verb, or "" where "be" is its own auxiliary.
+
+    Of several words the last is the verb of meaning.
+    """
     key, forms, tense = agreement.english, verb.forms, form.tense
     support = form.negation == "not" or form.question
     if forms.base == "be" and tense in ("present", "past", "expected"):
@@ -71,6 +85,10 @@ def _english(verb: Verb, agreement: Agreement, form: Form) -> tuple[str, str]:
         return BE[key][tense == "imperfect"], forms.gerund
     if tense == "perfect":
         return HAVE[key], forms.participle
+    if tense == "since":
+        return HAVE[key], f"been {forms.gerund}"
+    if tense == "used":
+        return "", f"used to {forms.base}"
     return "will", forms.base
 
 
@@ -81,12 +99,12 @@ def _negate(form: Form, auxiliary: Word | None) -> tuple[list[Word], list[Token]
     after: list[Token] = []
     if form.negation:
         if auxiliary is not None and auxiliary.text == "cannot":
-            word = auxiliary
+            words_of_it = [auxiliary]
         else:
-            word = Word(form.negation)
-            words.append(word)
-        before.append(token("ne", word))
-        after.append(token("jamais" if form.negation == "never" else "pas", word))
+            words += [Word(text) for text in form.negation.split()]
+            words_of_it = words[:]
+        before.append(token("ne", words_of_it[0], mark="negation"))
+        after.append(token(NEGATIONS[form.negation], words_of_it[-1]))
     if form.adverb is not None:
         words += form.adverb.english
         after += form.adverb.french
@@ -96,24 +114,28 @@ def _negate(form: Form, auxiliary: Word | None) -> tuple[list[Word], list[Token]
 def _finite(verb: Verb, agreement: Agreement, tense: str) -> str:
     if compound(verb, tense):
         return (ETRE if verb.etre else AVOIR).present[agreement.index]
-    if tense in ("present", "progressive"):
+    if tense in ("present", "progressive", "since"):
         return verb.french.present[agreement.index]
     if tense in ("future", "expected"):
         return verb.french.future(agreement.index)
     return verb.french.imperfect(agreement.index)
 
 
-def _participle(verb: Verb, agreement: Agreement, form: Form) -> str:
+def _participle(verb: Verb, agreement: Agreement, form: Form, words: tuple[Word, ...]) -> Token:
+    """Return the participle, linked to the first word and possibly to the others."""
     with_whom = agreement if verb.etre else form.preceding
     if with_whom is None:
-        return verb.french.participle
+        return token(verb.french.participle, *words)
     if with_whom.gender is None:
         raise ValueError(f"{verb.english}: the gender of a participle is not visible in English")
-    return french.agree(verb.french.participle, with_whom.gender, many=with_whom.many)
+    text = french.agree(verb.french.participle, with_whom.gender, many=with_whom.many)
+    return token(text, *words, mark="agreeing participle")
 
 
 def _reflexive(verb: Verb, agreement: Agreement, head: Word) -> list[Token]:
-    return [clitic(REFLEXIVE[agreement.index], head)] if verb.reflexive else []
+    if not verb.reflexive:
+        return []
+    return [clitic(REFLEXIVE[agreement.index], head, mark="reflexive verb")]
 
 
 def _tail(verb: Verb, words: list[Word]) -> list[Token]:
@@ -124,8 +146,9 @@ def simple(verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]) -
     """Return a verb group with one verb of meaning; `clitics` link to English object words."""
     auxiliary_text, main_text = _english(verb, agreement, form)
     auxiliary = Word(auxiliary_text) if auxiliary_text else None
-    words = [Word(text) for text in (main_text, *verb.particle) if text]
-    spoken = [word for word in (auxiliary, *words) if word is not None]
+    main = [Word(text) for text in main_text.split()]
+    words = main[-1:] + [Word(text) for text in verb.particle]
+    spoken = [word for word in (auxiliary, *main[:-1], *words) if word is not None]
     head = words[0] if main_text else spoken[0]
     tail = _tail(verb, words)
     taken = [item.sure for item in tail]
@@ -133,14 +156,16 @@ def simple(verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]) -
     middle, before, after = _negate(form, auxiliary)
     finite = _finite(verb, agreement, form.tense)
     if compound(verb, form.tense):
-        first = token(finite, auxiliary or head)
+        mark = f"passé composé with {'être' if verb.etre else 'avoir'}"
+        first = token(finite, auxiliary or head, mark=mark)
         particles = [word for word in words[1:] if word not in taken]
-        participle = token(_participle(verb, agreement, form), head, *particles)
+        participle = _participle(verb, agreement, form, (head, *particles))
         verbs = [first, *after, participle]
     else:
-        verbs = [token(finite, head, *side), *after]
+        mark = "imperfect" if form.tense == "past" else FINITE_MARKS.get(form.tense, "")
+        verbs = [token(finite, head, *side, mark=mark), *after]
     tokens = before + _reflexive(verb, agreement, head) + clitics + verbs + tail
-    return Group(auxiliary, middle + words, tokens, head)
+    return Group(auxiliary, middle + main[:-1] + words, tokens, head)
 
 
 def infinitive(
@@ -164,19 +189,24 @@ def helper(
     index = agreement.index
     if form.tense == "near":
         auxiliary, going, to = Word(BE[agreement.english][0]), Word("going"), Word("to")
-        finite = [token(ALLER.present[index], going, auxiliary)]
+        finite = [token(ALLER.present[index], going, auxiliary, mark="near future")]
         rest, after_to, kind = [going], [to], "base"
     elif form.tense == "just":
         auxiliary, just = Word(HAVE[agreement.english]), Word("just")
-        finite = [token(VENIR.present[index], just, auxiliary), token("de", just)]
+        finite = [
+            token(VENIR.present[index], just, auxiliary, mark="recent past"),
+            token("de", just),
+        ]
         rest, after_to, kind = [just], [], "participle"
     else:
         cannot = form.tense == "can" and form.negation == "not"
-        auxiliary = Word("cannot" if cannot else form.tense)
+        first, *others = ["cannot"] if cannot else form.tense.split()
+        auxiliary, rest = Word(first), [Word(text) for text in others]
         target, mood = MODAL[form.tense]
         text = target.conditional(index) if mood == "conditional" else target.present[index]
-        finite = [token(text, auxiliary)]
-        rest, after_to, kind = [], [], "base"
+        meaning, *side = [*reversed(rest), auxiliary]
+        finite = [token(text, meaning, *side, mark="modal verb")]
+        after_to, kind = [Word("to")] if rest else [], "base"
     middle, before, after = _negate(form, auxiliary)
     tokens = before + finite[:1] + after + finite[1:]
     lower = infinitive(verb, agreement, after_to, clitics, form=kind)
@@ -187,10 +217,20 @@ def controlled(
     control: Verb, verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]
 ) -> tuple[Group, Phrase]:
     """Return the group of a verb like "want to", and the infinitive it takes."""
-    plain = replace(control, particle=(), tail="")
-    group = simple(plain, agreement, form, [])
-    to = Word("to")
-    lower = infinitive(verb, agreement, [to], clitics)
-    if control.tail:
-        lower.french.insert(0, token(control.tail, to))
-    return replace(group, head=lower.english[1]), lower
+    group = simple(_plain(control), agreement, form, [])
+    how = [Word(text) for text in control.particle]
+    lower = infinitive(verb, agreement, how, clitics)
+    # "besoin_de" is two words, the noun linked to the English verb.
+    *nouns, preposition = control.tail.split("_")
+    if preposition:
+        lower.french.insert(0, token(preposition, how[-1]))
+    nouns_of_it = [token(noun, group.head) for noun in nouns]
+    group = Group(
+        group.auxiliary, group.rest, [*group.french, *nouns_of_it], lower.english[len(how)]
+    )
+    return group, lower
+
+
+@cache
+def _plain(control: Verb) -> Verb:
+    return replace(control, particle=(), tail="")

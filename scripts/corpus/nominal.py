@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from .draw import Draw
 from .nouns import Noun
-from .phrase import Phrase, Word, fixed, token
+from .phrase import Phrase, Word, connective, fixed, token
 from .places import MEN, WOMEN
 
 
@@ -111,7 +111,7 @@ def both(first: Nominal, second: Nominal) -> Nominal:
     """Return two noun phrases of the third person joined by "and"."""
     masculine = "m" in (first.agreement.gender, second.agreement.gender)
     return Nominal(
-        first.phrase + fixed("and", "et") + second.phrase,
+        first.phrase + connective("and") + second.phrase,
         Agreement(3, True, "m" if masculine else "f", "plural"),
         first.kind,
         "their",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from .adjectives import KINDS, Adjective, attributes
 from .draw import Draw
 from .nominal import Agreement, Nominal
@@ -26,6 +24,7 @@ DETERMINERS = {
     "our": ("our", "our", "notre", "notre", "nos"),
     "their": ("their", "their", "leur", "leur", "leurs"),
 }
+POSSESSIVES = {"my", "your", "your polite", "his", "her", "our", "their"}
 BEFORE_VOWEL = {"ce": "cet", "ma": "mon", "ta": "ton", "sa": "son"}
 QUANTITIES = {
     "a lot of": ("a lot of", "beaucoup:1 de:2"),
@@ -38,9 +37,15 @@ QUANTITIES = {
 }
 
 
-def adjective_tokens(adjective: Adjective, word: Word, gender: str, *, many: bool) -> list[Token]:
+def adjective_tokens(
+    adjective: Adjective, word: Word, gender: str, *, many: bool, mark: str = ""
+) -> list[Token]:
     """Return the agreeing French form as one or more tokens."""
-    return link([word], adjective.form(gender, many=many))
+    form = adjective.form(gender, many=many)
+    tokens = link([word], form, mark=mark)
+    if form != adjective.masculine:
+        tokens[0] = tokens[0]._replace(marks=(*tokens[0].marks, "agreeing adjective"))
+    return tokens
 
 
 def _choose_adjectives(
@@ -84,24 +89,24 @@ def _determiner(kind: str, noun: Noun, head: Word, *, plural: bool, preposed: bo
     if kind in QUANTITIES:
         return fixed(*QUANTITIES[kind])
     if kind in NUMBERS:
-        return fixed(kind, NUMBERS[kind])
+        return fixed(kind, NUMBERS[kind], mark="number")
     singular, many, masculine, feminine, french_plural = DETERMINERS[kind]
     word = Word(many if plural or noun.plural_only else singular)
     if plural:
         form = french_plural.split("/")[-1 if noun.gender == "f" else 0]
     else:
         form = feminine if noun.gender == "f" else masculine
-    item = token(form, word)
+    item = token(form, word, mark="possessive" if kind in POSSESSIVES else "")
     if form in BEFORE_VOWEL:
-        item = replace(item, before_vowel=BEFORE_VOWEL[form])
+        item = item._replace(before_vowel=BEFORE_VOWEL[form])
     return Phrase([word], [item])
 
 
 def _some(words: list[Word], le: str, sure: Word, *, plural: bool, preposed: bool) -> Phrase:
     """Return the partitive: du, de la, des; "de" before an adjective in the plural."""
     if plural:
-        return Phrase(words, [token("de" if preposed else "des", sure)])
-    return Phrase(words, [token("de", sure), token(le, sure)])
+        return Phrase(words, [token("de" if preposed else "des", sure, mark="partitive")])
+    return Phrase(words, [token("de", sure, mark="partitive"), token(le, sure)])
 
 
 def noun_phrase(
@@ -152,12 +157,14 @@ def _around(
     before: list[Token] = []
     after: list[Token] = []
     for adjective, word in zip(chosen, words, strict=True):
-        tokens = adjective_tokens(adjective, word, noun.gender, many=plural)
+        place = "after" if adjective.position == "post" else "before"
+        mark = f"adjective {place} the noun"
+        tokens = adjective_tokens(adjective, word, noun.gender, many=plural, mark=mark)
         if adjective.position == "post":
             after += tokens
             continue
         if noun.gender == "m" and not plural and adjective.before_vowel is not None:
-            tokens[0] = replace(tokens[0], before_vowel=adjective.before_vowel)
+            tokens[0] = tokens[0]._replace(before_vowel=adjective.before_vowel)
         before += tokens
     return before, after
 
@@ -178,4 +185,4 @@ def _possessor(
     last.text += "'s"
     le = "les" if plural else ("la" if noun.gender == "f" else "le")
     lead = Phrase(possessor.phrase.english, [token(le, head, last)])
-    return lead, [token("de", last), *possessor.phrase.french]
+    return lead, [token("de", last, mark="noun of a noun"), *possessor.phrase.french]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 from . import times
 from .draw import Draw
@@ -30,6 +31,8 @@ MEASURES = {
     "a piece of": nouns_of("bread cheese chocolate ham meat"),
     "a kilo of": nouns_of("rice meat butter fruit vegetable legume -banana"),
 }
+# What men do to skirts and dresses only if these are their wives'.
+WOMENS = ("wear", "look for", "put on", "take off", "try on")
 FLAWS = frozenset({"dirty", "broken", "empty"})
 # Verbs whose object may well be dirty, broken or empty.
 FLAWED = ("see", "wash", "repair", "look at", "hide", "carry", "close", "open")
@@ -60,11 +63,16 @@ class Object:
 def nouns_for(verb: Verb, subject: Nominal) -> list[Noun]:
     """Return the objects of the verb that suit this subject: no wine for children."""
     child = subject.kind in CHILDREN
-    man = subject.agreement.gender == "m" and verb.english in ("wear", "look for")
+    man = subject.agreement.gender == "m" and verb.english in WOMENS
+    return _suitable(verb, subject.kind, child=child, man=man)
+
+
+@cache
+def _suitable(verb: Verb, kind: str, *, child: bool, man: bool) -> list[Noun]:
     return [
         noun
         for noun in verb.objects
-        if noun.english != subject.kind
+        if noun.english != kind
         and not (child and noun in NOT_FOR_CHILDREN)
         and not (man and noun.english in ("dress", "skirt"))
     ]
@@ -138,12 +146,12 @@ def _plural(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
 
 def _determiner(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> tuple[str, bool]:
     """Return the determiner of an object, and whether the object is plural."""
-    if "the" in verb.flags:
-        return "the", False
-    if "generic" in verb.flags:
-        return "bare", not noun.mass
     if noun.category == "kin":
         return "owner", noun.plural_only
+    if "the" in verb.flags:
+        return "the", noun.plural_only
+    if "generic" in verb.flags:
+        return "bare", not noun.mass
     if noun.category == "group":
         return "the", True
     if noun.category in ("building", "room", "outdoors") and "want" not in verb.flags:

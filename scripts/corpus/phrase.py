@@ -7,7 +7,8 @@ whatever order each language wants; the links never need renumbering, because th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -22,17 +23,21 @@ MARKS = ".,?!"
 
 @dataclass(eq=False, slots=True)
 class Word:
-    """One English word; two words with the same text are still two words."""
+    """One English word; two words with the same text are still two words.
+
+    `place` is its number in the finished sentence.
+    """
 
     text: str
+    place: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One French word before elision and contraction.
 
     `before_vowel` is the form used before a vowel sound; one that ends in an apostrophe joins the
     next word. `aspirated` bars elision before this word. `article` allows "de le" to become "du".
+    `marks` names the phenomena of the grammar that the word is a case of, as in phenomena.py.
     """
 
     text: str
@@ -41,6 +46,7 @@ class Token:
     before_vowel: str | None = None
     aspirated: bool = False
     article: bool = False
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -55,11 +61,15 @@ class Phrase:
 
 
 class Pair(NamedTuple):
-    """A finished sentence pair with its alignment: `i-j` sure and `ipj` possible, from 0."""
+    """A finished sentence pair with its alignment: `i-j` sure and `ipj` possible, from 0.
+
+    `phenomena` are the marks of its words and of its kind.
+    """
 
     english: str
     french: str
     alignment: str
+    phenomena: frozenset[str] = frozenset()
 
     @property
     def longest(self) -> int:
@@ -67,42 +77,88 @@ class Pair(NamedTuple):
         return max(len(self.english.split(" ")), len(self.french.split(" ")))
 
 
-def token(text: str, sure: Word, *possible: Word) -> Token:
+def token(text: str, sure: Word, *possible: Word, mark: str = "") -> Token:
     """Return a French word; a leading `*` marks one that is never elided before (h aspiré)."""
     plain = text.removeprefix("*")
-    return Token(plain, sure, possible, ELIDED.get(plain), plain != text, plain in ("le", "les"))
+    article = plain in ("le", "les")
+    marks = (mark,) if mark else ()
+    return Token(plain, sure, possible, ELIDED.get(plain), plain != text, article, marks)
 
 
-def clitic(text: str, sure: Word) -> Token:
+def clitic(text: str, sure: Word, *, mark: str = "clitic pronoun") -> Token:
     """Return a pronoun; unlike the article, "le" and "les" do not contract (de les voir)."""
-    return replace(token(text, sure), article=False)
+    return token(text, sure, mark=mark)._replace(article=False)
 
 
-def link(words: list[Word], french: str, *, default: int = -1, idle: bool = True) -> list[Token]:
+@cache
+def _entries(french: str) -> tuple[tuple[str, int | None], ...]:
+    """Return the words of a fixed expression, each with the English word it names."""
+    split = [entry.partition(":") for entry in french.split()]
+    return tuple((text, int(number) if number else None) for text, _, number in split)
+
+
+def link(
+    words: list[Word], french: str, *, default: int = -1, idle: bool = True, mark: str = ""
+) -> list[Token]:
     """Return the French words of a fixed expression, linked to `words`.
 
     `word:2` links to English word 2, a bare word to `words[default]`. English words that no
     French word claims become possible links of the first French word, unless `idle` is false.
     """
-    split = [entry.partition(":") for entry in french.split()]
-    targets = [words[int(number)] if number else words[default] for _, _, number in split]
-    rest = [word for word in words if word not in targets] if idle else []
-    first = token(split[0][0], targets[0], *rest)
-    others = zip(split[1:], targets[1:], strict=True)
-    return [first, *(token(text, target) for (text, _, _), target in others)]
+    tokens = [
+        token(text, words[default if number is None else number], mark=mark)
+        for text, number in _entries(french)
+    ]
+    if idle and len(words) > 1:
+        claimed = {id(item.sure) for item in tokens}
+        rest = tuple(word for word in words if id(word) not in claimed)
+        tokens[0] = tokens[0]._replace(possible=rest)
+    return tokens
 
 
-def fixed(english: str, french: str, *, default: int = -1) -> Phrase:
+def fixed(english: str, french: str, *, default: int = -1, mark: str = "") -> Phrase:
     """Return an expression that is spelled out on both sides; for the links see `link`."""
     words = [Word(text) for text in english.split()]
-    return Phrase(words, link(words, french, default=default))
+    return Phrase(words, link(words, french, default=default, mark=mark))
+
+
+def timed(english: str, french: str) -> Phrase:
+    """Return an adverbial of time that is spelled out on both sides."""
+    return fixed(english, french, mark="day or time")
+
+
+# English | French | the phenomenon it brings; see `connective`.
+CONNECTIVES = {
+    "and": ("and", "et", "coordination"),
+    "but": ("but", "mais", "coordination"),
+    "then": ("then", "puis", "coordination"),
+    "so": ("so", "donc", "coordination"),
+    "because": ("because", "parce:0 que:0", "because-clause"),
+    "if": ("if", "si", "if-clause"),
+    "when": ("when", "quand", "when-clause"),
+    "while": ("while", "pendant:0 que:0", "when-clause"),
+    "that": ("that", "que", "reported clause"),
+    "that which": ("that", "que", "relative que"),
+}
+
+
+def connective(name: str) -> Phrase:
+    """Return a word that joins two clauses or phrases, by its key in CONNECTIVES."""
+    english, french, mark = CONNECTIVES[name]
+    return fixed(english, french, mark=mark)
 
 
 def comma(phrase: Phrase) -> Phrase:
     """Return the phrase with a comma at its end in both languages."""
     phrase.english[-1].text += ","
     final = phrase.french[-1]
-    return Phrase(phrase.english, [*phrase.french[:-1], replace(final, text=final.text + ",")])
+    return Phrase(phrase.english, [*phrase.french[:-1], final._replace(text=final.text + ",")])
+
+
+def marked(phrase: Phrase, mark: str) -> Phrase:
+    """Return the phrase as a case of a phenomenon."""
+    first, *others = phrase.french
+    return Phrase(phrase.english, [first._replace(marks=(*first.marks, mark)), *others])
 
 
 def _vowel_sound(item: Token) -> bool:
@@ -119,12 +175,15 @@ def _meet(first: Token, second: Token) -> list[Token]:
         elided = "s'"
     if elided is not None and elided.endswith("'"):
         possible = (*second.possible, first.sure, *first.possible)
-        return [Token(elided + second.text, second.sure, possible)]
+        marks = (*first.marks, *second.marks, "elision")
+        return [Token(elided + second.text, second.sure, possible, marks=marks)]
     if elided is not None:
-        return [replace(first, text=elided), second]
+        return [first._replace(text=elided), second]
     contracted = CONTRACTED.get((first.text, second.text)) if second.article else None
     if contracted is not None:
-        return [Token(contracted, first.sure, (*first.possible, second.sure, *second.possible))]
+        possible = (*first.possible, second.sure, *second.possible)
+        marks = (*first.marks, *second.marks, "contraction")
+        return [Token(contracted, first.sure, possible, marks=marks)]
     return [first, second]
 
 
@@ -146,32 +205,42 @@ def _articles(words: list[Word]) -> None:
             word.text = "an"
 
 
-def finish(phrase: Phrase, mark: str = ".") -> Pair:
+def finish(phrase: Phrase, mark: str = ".", *, kind: str = "") -> Pair:
     """Return the sentence with its first letter raised and its final mark.
 
     A French question mark stands apart, as a word of its own, and links to the last English word.
+    `kind` is a phenomenon that the sentence as a whole is a case of.
     """
     words = phrase.english
     tokens = join(phrase.french)
     _articles(words)
     words[-1].text += mark
     if mark == ".":
-        tokens[-1] = replace(tokens[-1], text=tokens[-1].text + mark)
+        tokens[-1] = tokens[-1]._replace(text=tokens[-1].text + mark)
     else:
         tokens.append(Token(mark, words[-1]))
-    english = " ".join(word.text for word in words)
-    french = " ".join(item.text for item in tokens)
+    english = " ".join([word.text for word in words])
+    french = " ".join([item.text for item in tokens])
     return Pair(
-        english[0].upper() + english[1:], french[0].upper() + french[1:], _numbers(words, tokens)
+        english[0].upper() + english[1:],
+        french[0].upper() + french[1:],
+        _numbers(words, tokens),
+        frozenset([mark for item in tokens for mark in item.marks] + [kind] * bool(kind)),
     )
 
 
 def _numbers(words: list[Word], tokens: list[Token]) -> str:
-    place = {id(word): index for index, word in enumerate(words)}
+    for place, word in enumerate(words):
+        word.place = place
     links = []
     for column, item in enumerate(tokens):
-        sure = place[id(item.sure)]
+        for word in (item.sure, *item.possible):
+            # A word of another sentence has a number too.
+            if not 0 <= word.place < len(words) or words[word.place] is not word:
+                raise ValueError(f"{item.text}: linked to {word.text!r}, which is not said")
+        sure = item.sure.place
         links.append(f"{sure}-{column}")
-        possible = {place[id(word)] for word in item.possible} - {sure}
-        links.extend(f"{row}p{column}" for row in sorted(possible))
+        if item.possible:
+            possible = {word.place for word in item.possible} - {sure}
+            links.extend([f"{row}p{column}" for row in sorted(possible)])
     return " ".join(links)

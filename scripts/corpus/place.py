@@ -7,7 +7,7 @@ from functools import cache
 from .draw import Draw
 from .noun_phrase import noun_phrase
 from .nouns import NOUN, nouns_of, rows
-from .phrase import Phrase, Token, Word, fixed, token
+from .phrase import Phrase, Word, fixed, token
 from .places import BESIDE, CITIES, COUNTRIES, PLACES
 
 LANDMARKS = nouns_of("church school hotel museum station theatre park castle post_office bakery")
@@ -29,7 +29,7 @@ def city(draw: Draw, role: str) -> Phrase:
     english, french = draw.even(rows(CITIES))
     preposition = {"there": "in à", "goal": "to à", "source": "from de", "object": ""}[role]
     name = fixed(english, french)
-    return fixed(*preposition.split()) + name if preposition else name
+    return fixed(*preposition.split(), mark="country or city") + name if preposition else name
 
 
 def country(draw: Draw, role: str) -> Phrase:
@@ -42,11 +42,10 @@ def country(draw: Draw, role: str) -> Phrase:
     if not lead:
         return Phrase(words, [article, core])
     preposition = Word(lead)
-    before: list[Token]
-    if gender == "f":
-        before = [token("de" if role == "source" else "en", preposition)]
-    else:
-        before = [token("de" if role == "source" else "à", preposition), article]
+    french_preposition = "de" if role == "source" else "en" if gender == "f" else "à"
+    before = [token(french_preposition, preposition, mark="country or city")]
+    if gender != "f":
+        before.append(article)
     return Phrase([preposition, *words], [*before, core])
 
 

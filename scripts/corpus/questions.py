@@ -7,6 +7,7 @@ from dataclasses import replace
 from . import objects, states
 from .action import act, make, possible, time, verb_for
 from .clause import subject
+from .comparisons import price_clause
 from .draw import Draw
 from .group import BE_VERB, Form, simple
 from .nominal import Agreement, Nominal, pronoun
@@ -15,7 +16,7 @@ from .nouns import Noun, rows
 from .objects import Object
 from .phrase import Phrase, Word, comma, fixed, token
 from .statements import description_clause, existence
-from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
+from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, known
 
 ASKED = ("present", "progressive", "progressive", "past", "past", "future", "near", "can")
 TOLD = ("must", "should", "can", "past", "perfect")
@@ -39,6 +40,9 @@ ORDERS = (
 )  # fmt: skip
 # Orders that need not be about a thing already known.
 OFFERED = ("take", "choose", "prepare", "buy", "eat", "drink")
+PREPOSITIONAL = tuple(
+    verb for verb in TRANSITIVES if verb.preposition in ("à", "de") and verb.english != "play"
+)
 WHERE_VERBS = ("work", "live", "go", "buy", "find", "lose", "meet", "play football", "swim")
 PLAIN = ("arrive", "fall", "wake up", "have breakfast")
 
@@ -122,11 +126,6 @@ def where(draw: Draw, who: Nominal) -> Phrase:
     return make(draw, who, verb, Form(tense, question=True), found).question(lead)
 
 
-def known(verb: Verb) -> Verb:
-    """Return the verb with objects that the asker can already speak of: the, my, his."""
-    return replace(verb, flags=verb.flags | {"known", "one"})
-
-
 def about_object(draw: Draw) -> Phrase:
     """Return a question for the object: what, who, which, how many."""
     who = asked_about(draw)
@@ -151,6 +150,42 @@ def about_object(draw: Draw) -> Phrase:
     form = Form(tense, question=True, preceding=before)
     clause = make(draw, who, verb, form, Object())
     return clause.question(lead)
+
+
+def about_other(draw: Draw) -> Phrase:
+    """Return a question whose preposition English leaves behind: "who is she talking to"."""
+    who = asked_about(draw)
+    verb = draw.even([v for v in PREPOSITIONAL if who.kind in v.subjects])
+    tenses = [
+        t
+        for t in ("present", "past", "future", "near", "progressive")
+        if possible(verb, who.agreement, t, question=True)
+    ]
+    if not tenses:
+        return about_other(draw)
+    noun = draw.even(objects.nouns_for(verb, who))
+    human = noun.category in objects.PEOPLE
+    asked_for = Word("who" if human else "what")
+    stranded = [Word(verb.lead)] if verb.lead else []
+    clause = make(draw, who, verb, Form(draw.pick(tenses), question=True), Object())
+    lead = Phrase(
+        [asked_for],
+        [
+            token(verb.preposition, stranded[0] if stranded else clause.group.head),
+            token("qui" if human else "quoi", asked_for),
+        ],
+    )
+    return replace(clause, rest=clause.rest + Phrase(stranded, [])).question(lead)
+
+
+def how_much(draw: Draw) -> Phrase:
+    """Return "how much do the shoes cost", "combien coûtent les chaussures"."""
+    clause = price_clause(draw, question=True)
+    lead = fixed("how much", "combien:1", mark="question")
+    group, who = clause.group, clause.subject
+    auxiliary = [group.auxiliary] if group.auxiliary else []
+    english = [*lead.english, *auxiliary, *who.phrase.english, *group.rest]
+    return Phrase(english, lead.french + group.french + who.phrase.french)
 
 
 def _what(*, human: bool) -> Phrase:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from . import objects, states
-from .action import act, make, possible, tense_for
+from .action import able, act, make, possible, tense_for
 from .adjectives import ADJECTIVE
 from .clause import subject, two
 from .draw import Draw
@@ -14,10 +15,9 @@ from .nominal import Nominal
 from .noun_phrase import noun_phrase
 from .nouns import nouns_of
 from .objects import Object
-from .phrase import Phrase, Word, fixed, token
-from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
+from .phrase import Phrase, Word, connective, token
+from .verbs import ACTIONS, MOTIONS, TRANSITIVES, Verb
 
-THAT = ("that", "que")
 # What may have been done to a thing before the sentence tells more of it.
 BEFORE = ("buy", "prepare", "choose", "find", "write", "paint", "repair", "build", "wash", "see",
           "sell", "cut", "open", "break", "lose", "forget", "read", "eat", "drink",
@@ -27,6 +27,7 @@ AFTER = ("eat", "drink", "read", "open", "close", "look at", "look for", "wear",
          "take", "hide", "carry")  # fmt: skip
 # The first verb leaves the thing ready for the second.
 READY = ("buy", "prepare", "choose", "find", "write", "paint", "repair", "wash", "see")
+DOINGS = tuple(verb for verb in ACTIONS if not verb.flags & {"generic", "stative"})
 MEETING = {"know": "present", "wait for": "progressive", "help": "past", "see": "past",
            "meet": "past", "call": "past", "thank": "past", "follow": "past"}  # fmt: skip
 
@@ -41,15 +42,8 @@ def who_clause(draw: Draw, who: Nominal, tense: str) -> tuple[Nominal, Verb]:
     """Return a person or an animal with "who is reading" after it, and the verb of that clause."""
     beast = who.noun is not None and who.noun.category in ("pet", "livestock", "wild")
     word = Word("that" if beast else "who")
-    inner = replace(who, phrase=Phrase([word], [token("qui", word)]))
-    verbs = [
-        verb
-        for verb in (*TRANSITIVES, *INTRANSITIVES)
-        if who.kind in verb.subjects
-        and not verb.flags & {"generic", "stative"}
-        and possible(verb, who.agreement, tense)
-    ]
-    verb = draw.even(verbs)
+    inner = replace(who, phrase=Phrase([word], [token("qui", word, mark="relative qui")]))
+    verb = draw.even(able(DOINGS, who.kind, who.agreement, tense))
     clause = act(draw, inner, verb=verb, tense=tense, negation="").clause
     return replace(who, phrase=who.phrase + clause.statement()), verb
 
@@ -71,10 +65,8 @@ def who_acts(draw: Draw) -> Phrase:
     tense = "past" if tense == "past" else "near"
     verbs = [
         verb
-        for verb in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS)
-        if who.kind in verb.subjects
-        and verb.forms.base != first.forms.base
-        and possible(verb, who.agreement, tense)
+        for verb in able((*ACTIONS, *MOTIONS), who.kind, who.agreement, tense)
+        if verb.forms.base != first.forms.base
     ]
     return act(draw, who, verb=draw.even(verbs), negation="", tense=tense).clause.statement()
 
@@ -85,16 +77,20 @@ def that_clause(draw: Draw, nominal: Nominal, other: Nominal, names: tuple[str, 
     verb = draw.even(verbs)
     form = Form("past", preceding=nominal.agreement if compound(verb, "past") else None)
     clause = make(draw, other, verb, form, Object()).statement()
-    return replace(nominal, phrase=nominal.phrase + fixed(*THAT) + clause)
+    return replace(nominal, phrase=nominal.phrase + connective("that which") + clause)
+
+
+@cache
+def _of_names(names: tuple[str, ...]) -> list[Verb]:
+    return [verb for verb in TRANSITIVES if verb.english in names]
 
 
 def doers(nominal: Nominal, other: Nominal, names: tuple[str, ...]) -> list[Verb]:
     """Return the verbs of that name which `other` can have done to the thing."""
     return [
         verb
-        for verb in TRANSITIVES
-        if verb.english in names
-        and nominal.noun in objects.nouns_for(verb, other)
+        for verb in _of_names(names)
+        if nominal.noun in objects.nouns_for(verb, other)
         and other.kind in verb.subjects
         and possible(verb, other.agreement, "past")
         # Several people do not wear one coat.

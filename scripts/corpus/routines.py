@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import times
-from .action import act, clock, possible
+from .action import able, act, clock
 from .clause import animal, subject
 from .draw import Draw
 from .nominal import Nominal
 from .nouns import rows
-from .phrase import Phrase, comma, fixed
-from .verbs import DITRANSITIVES, INTRANSITIVES, MOTIONS, TRANSITIVES, Verb
+from .phrase import Phrase, comma, timed
+from .verbs import ACTIONS, DITRANSITIVES, INTRANSITIVES, MOTIONS, Verb
 
 PAST, FUTURE = rows(times.PAST + times.LONG_AGO), rows(times.FUTURE + times.LATER)
 WHEN = {"past": PAST, "future": FUTURE, "near": FUTURE}
@@ -22,11 +22,9 @@ TRAVELS = tuple(
     if verb.english in ("go", "return", "come back", "arrive", "stay", "leave")
 )
 TIMED = tuple(verb for verb in INTRANSITIVES if "clock" in verb.flags)
-HABITS = tuple(
-    verb
-    for verb in (*TRANSITIVES, *INTRANSITIVES)
-    if "habit" in verb.flags and "untimed" not in verb.flags
-)
+HABITS = tuple(verb for verb in ACTIONS if "habit" in verb.flags and "untimed" not in verb.flags)
+DOINGS = (*ACTIONS, *DITRANSITIVES)
+WISHED = (*HABITS, *TRAVELS, *DITRANSITIVES)
 DAILY = ("every day", "every morning", "every evening", "in the morning", "in the evening")
 LASTING = tuple(
     replace(verb, flags=verb.flags - {"abroad"}) for verb in INTRANSITIVES if "last" in verb.flags
@@ -34,9 +32,7 @@ LASTING = tuple(
 
 
 def _able(draw: Draw, verbs: tuple[Verb, ...], who: Nominal, tense: str) -> Verb | None:
-    fitting = [
-        verb for verb in verbs if who.kind in verb.subjects and possible(verb, who.agreement, tense)
-    ]
+    fitting = able(verbs, who.kind, who.agreement, tense)
     return draw.even(fitting) if fitting else None
 
 
@@ -52,18 +48,18 @@ def journey(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
     if verb is None:
         return journey(draw, tenses)
     statement = act(draw, who, verb=verb, tense=tense).clause.statement()
-    return _placed(draw, statement, fixed(*draw.even(WHEN[tense])))
+    return _placed(draw, statement, timed(*draw.even(WHEN[tense])))
 
 
 def dated(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
     """Return what somebody did or will do on a certain day."""
     who, tense = subject(draw), draw.pick(tenses)
     table = {"past": times.PAST, "future": times.FUTURE, "near": times.FUTURE}[tense]
-    verb = _able(draw, (*TRANSITIVES, *INTRANSITIVES, *DITRANSITIVES), who, tense)
+    verb = _able(draw, DOINGS, who, tense)
     if verb is None or verb.flags & {"stative", "untimed"}:
         return dated(draw, tenses)
     statement = act(draw, who, verb=verb, tense=tense).clause.statement()
-    return _placed(draw, statement, fixed(*draw.even(rows(table))))
+    return _placed(draw, statement, timed(*draw.even(rows(table))))
 
 
 def timetable(draw: Draw) -> Phrase:
@@ -92,13 +88,13 @@ def custom(draw: Draw) -> Phrase:
     # Weeks and week-days are for people.
     beast = who.owner == "its"
     known = [cells for cells in rows(times.HABIT) if not beast or cells[0] in DAILY]
-    return _placed(draw, statement, fixed(*draw.even(known)))
+    return _placed(draw, statement, timed(*draw.even(known)))
 
 
 def wish(draw: Draw) -> Phrase:
     """Return what somebody wants, likes, hopes, has, tries or begins to do."""
     who = subject(draw)
-    verb = _able(draw, (*HABITS, *TRAVELS, *DITRANSITIVES), who, "control")
+    verb = _able(draw, WISHED, who, "control")
     if verb is None:
         return wish(draw)
     return act(draw, who, verb=verb, tense="control").clause.statement()
@@ -117,4 +113,4 @@ def lasting(draw: Draw) -> Phrase:
     if verb is None:
         return lasting(draw)
     statement = act(draw, who, verb=verb, tense="past", negation="").clause.statement()
-    return statement + fixed(*draw.even(rows(times.LASTING)))
+    return statement + timed(*draw.even(rows(times.LASTING)))

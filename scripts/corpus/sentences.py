@@ -1,10 +1,23 @@
-"""The choice of a sentence type, and the stream of sentence pairs."""
+"""The choice of a sentence type, and the streams of sentence pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from . import causes, chains, complexes, questions, relatives, routines, sequences, statements
+from . import (
+    absences,
+    causes,
+    comparisons,
+    complexes,
+    durations,
+    growing,
+    owners,
+    questions,
+    relatives,
+    routines,
+    sequences,
+    statements,
+)  # fmt: skip
 from .adjectives import ADJECTIVE
 from .draw import Draw
 from .nouns import NOUN
@@ -37,7 +50,18 @@ STATEMENTS: dict[Callable[[Draw], Phrase], int] = {
     sequences.same_subject: 4,
     sequences.two_people: 7,
     sequences.taste: 4,
-    chains.chain: 20,
+    comparisons.comparison: 10,
+    comparisons.superlative: 4,
+    comparisons.price: 3,
+    comparisons.belonging: 4,
+    owners.owners: 6,
+    durations.since: 5,
+    durations.formerly: 5,
+    durations.manner: 5,
+    absences.missing: 5,
+    absences.nobody: 2,
+    absences.nothing: 3,
+    growing.chain: 20,
 }
 LANGUAGES = ("Italian", "French", "English", "German")
 QUESTIONS: dict[Callable[[Draw], Phrase], int] = {
@@ -45,6 +69,9 @@ QUESTIONS: dict[Callable[[Draw], Phrase], int] = {
     questions.adverbial: 4,
     questions.about_object: 4,
     questions.about_subject: 2,
+    questions.about_other: 3,
+    questions.how_much: 1,
+    durations.how_long: 1,
 }
 CONTENT = frozenset(
     [*MEN, *WOMEN]
@@ -60,9 +87,9 @@ def sentence(draw: Draw) -> Pair:
     if kind == "statement":
         return finish(draw.weighted(STATEMENTS)(draw))
     if kind == "question":
-        return finish(draw.weighted(QUESTIONS)(draw), "?")
+        return finish(draw.weighted(QUESTIONS)(draw), "?", kind="question")
     phrase, mark = questions.addressed(draw)
-    return finish(phrase, mark)
+    return finish(phrase, mark, kind="question" if mark == "?" else "said to somebody")
 
 
 def repeats(english: str) -> bool:
@@ -72,10 +99,18 @@ def repeats(english: str) -> bool:
     return len(set(named)) < len(named)
 
 
-def sentences(seed: int, *, max_words: int) -> Iterator[Pair]:
+def sentences(draw: Draw, *, max_words: int) -> Iterator[Pair]:
     """Yield pairs without end, at most `max_words` words on either side; they may repeat."""
-    draw = Draw(seed)
     while True:
         pair = sentence(draw)
         if pair.longest <= max_words and not repeats(pair.english):
+            yield pair
+
+
+def long_sentences(draw: Draw, *, shortest: int, longest: int) -> Iterator[Pair]:
+    """Yield pairs without end that have from `shortest` to `longest` English words."""
+    lengths = range(shortest, longest + 1)
+    while True:
+        pair = finish(growing.long_sentence(draw, draw.pick(lengths)))
+        if len(pair.english.split(" ")) in lengths and not repeats(pair.english):
             yield pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import objects
-from .action import act, anchored, complement, make, possible
+from .action import able, act, anchored, complement, make, possible
 from .clause import subject, two
 from .draw import Draw
 from .group import Form, infinitive
@@ -13,8 +13,8 @@ from .nominal import Nominal, again
 from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of, rows
 from .objects import Object
-from .phrase import Phrase, Word, clitic, comma, fixed
-from .verbs import DITRANSITIVES, INTRANSITIVES, TRANSITIVES, Verb
+from .phrase import Phrase, Word, clitic, comma, connective
+from .verbs import ACTIONS, DITRANSITIVES, TRANSITIVES, Verb, flagged, placeless
 
 # The first verb, what may follow it with the same object, and the objects that make sense.
 SEQUENCES = """
@@ -36,18 +36,24 @@ take | hide | photo key
 break | repair | lamp watch chair clock
 buy | lose | hat scarf gloves
 """
+VERBS_NAMED: dict[str, list[Verb]] = {}
+for _each in (*TRANSITIVES, *DITRANSITIVES):
+    VERBS_NAMED.setdefault(_each.english, []).append(_each)
 AFTER_EACH_OTHER = ("past", "past", "future", "near")
-NOT_JOINED = ("noprog", "stative", "mishap")
+JOINED = tuple(verb for verb in ACTIONS if not verb.flags & {"noprog", "stative", "mishap"})
+HABITS = tuple(
+    verb
+    for verb in JOINED
+    if "habit" in verb.flags and "clock" not in verb.flags and verb.forms.base != "speak"
+)
 
 
 def _named(name: str, noun: Noun, subject: Nominal) -> list[Verb]:
     """Return the verbs of that English name which join this subject and this object."""
     return [
         verb
-        for verb in (*TRANSITIVES, *DITRANSITIVES)
-        if verb.english == name
-        and subject.kind in verb.subjects
-        and noun in objects.nouns_for(verb, subject)
+        for verb in VERBS_NAMED.get(name, ())
+        if subject.kind in verb.subjects and noun in objects.nouns_for(verb, subject)
     ]
 
 
@@ -83,11 +89,11 @@ def same_object(draw: Draw, tenses: tuple[str, ...] = AFTER_EACH_OTHER) -> Phras
         return same_object(draw, tenses)
     tense = draw.pick(fitting)
     new = first.english in ("buy", "choose", "prepare", "write")
-    source = replace(first, flags=first.flags | {"want"}) if new else first
+    source = flagged(first, "want") if new else first
     what = objects.described(draw, source, noun, subject=who, plain=True)
     clause = make(draw, who, first, Form(tense), Object(what.phrase)).statement()
     found = pointing_at(what)
-    return clause + fixed("and", "et") + follow_up(draw, who, second, tense, found)
+    return clause + connective("and") + follow_up(draw, who, second, tense, found)
 
 
 def pointing_at(nominal: Nominal) -> Object:
@@ -111,7 +117,7 @@ def lost(draw: Draw) -> Phrase:
     found = pointing_at(what)
     form = Form(second, negation="not")
     closing = make(draw, again(who), find, form, found).statement()
-    return comma(opening) + fixed("but", "mais") + closing
+    return comma(opening) + connective("but") + closing
 
 
 def same_subject(draw: Draw, tenses: tuple[str, ...] = AFTER_EACH_OTHER) -> Phrase:
@@ -121,26 +127,16 @@ def same_subject(draw: Draw, tenses: tuple[str, ...] = AFTER_EACH_OTHER) -> Phra
     first, second = (_verb(draw, who, tense, habits=True) for _ in range(2))
     if first.forms.base == second.forms.base or bool(first.objects) > bool(second.objects):
         return same_subject(draw, tenses)
-    placeless = replace(first, where=(), flags=first.flags - {"abroad"})
-    one = complement(draw, placeless, who, negated=False, tense=tense)
+    one = complement(draw, placeless(first), who, negated=False, tense=tense)
     other = complement(draw, second, who, negated=False, tense=tense)
     if one.clitics or other.clitics:
         return same_subject(draw, tenses)
     opening = make(draw, who, first, Form(tense), one).statement()
-    return opening + fixed("and", "et") + follow_up(draw, who, second, tense, other)
+    return opening + connective("and") + follow_up(draw, who, second, tense, other)
 
 
 def _verb(draw: Draw, who: Nominal, tense: str, *, habits: bool = False) -> Verb:
-    verbs = [
-        verb
-        for verb in (*TRANSITIVES, *INTRANSITIVES)
-        if who.kind in verb.subjects
-        and possible(verb, who.agreement, tense)
-        and not verb.flags & {*NOT_JOINED}
-        and ("habit" in verb.flags - {"clock"} or not habits)
-        and not (habits and (verb.flags & {"clock"} or verb.forms.base == "speak"))
-    ]
-    return draw.even(verbs)
+    return draw.even(able(HABITS if habits else JOINED, who.kind, who.agreement, tense))
 
 
 def two_people(draw: Draw) -> Phrase:
@@ -151,7 +147,7 @@ def two_people(draw: Draw) -> Phrase:
     tense = draw.pick(("past", "progressive", "future", "near"))
     one = act(draw, first, tense=tense, verb=_verb(draw, first, tense), negation="").clause
     other = act(draw, second, tense=tense, verb=_verb(draw, second, tense), negation="").clause
-    return one.statement() + fixed("and", "et") + other.statement()
+    return one.statement() + connective("and") + other.statement()
 
 
 def taste(draw: Draw) -> Phrase:
@@ -170,4 +166,4 @@ def taste(draw: Draw) -> Phrase:
     else:
         found = pointing_at(named)
     second_clause = make(draw, second, other, Form("present"), found).statement()
-    return comma(one) + fixed("but", "mais") + second_clause
+    return comma(one) + connective("but") + second_clause

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from . import objects, states
 from .action import FOOD, act, in_time, make, possible
 from .adjectives import ADJECTIVE
@@ -15,10 +13,10 @@ from .group import BE_VERB, Form, simple
 from .nominal import Nominal, name, pronoun
 from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of, rows
-from .phrase import Phrase, Word, comma, fixed, token
+from .phrase import Phrase, Word, comma, connective, fixed, token
 from .place import abroad, at, beside
 from .times import NUMBERS
-from .verbs import INTRANSITIVES, TRANSITIVES
+from .verbs import INTRANSITIVES, TRANSITIVES, flagged
 
 # English | French | things | what they are on, under or in
 SPOTS = """
@@ -175,7 +173,7 @@ def there_is(what: Nominal, tense: str, where: Phrase, *, negated: bool, questio
     french = {"present": "a", "past": "avait"}.get(tense, "aura")
     be = [] if tense in texts else [Word("be")]
     no = what.phrase.english[0]
-    opening = [token("il", there)]
+    opening = [token("il", there, mark="there is")]
     if negated:
         opening.append(token("ne", no))
     opening += [token("y", there), token(french, be[0] if be else verb, *([verb] if be else []))]
@@ -206,7 +204,7 @@ def shopping_list(draw: Draw, tenses: tuple[str, ...] = LISTED) -> Phrase:
         noun = draw.even(nouns)
         if noun not in chosen:
             chosen.append(noun)
-    new = replace(verb, flags=verb.flags | {"want"})
+    new = flagged(verb, "want")
     phrases = [
         objects.with_preposition(verb, objects.described(draw, new, noun, subject=who))
         for noun in chosen
@@ -220,4 +218,4 @@ def enumeration(phrases: list[Phrase]) -> Phrase:
     listed = phrases[0]
     for following in phrases[1:-1]:
         listed = comma(listed) + following
-    return listed + fixed("and", "et") + phrases[-1] if len(phrases) > 1 else listed
+    return listed + connective("and") + phrases[-1] if len(phrases) > 1 else listed
