@@ -171,7 +171,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
         help="longest sentence of train, valid and test, on either side (20)")  # fmt: skip
     add("--seed", type=whole(0), default=1, help="another seed, other sentences")
     add("--share", type=share, action="append", default=[], metavar="NAME=SHARE",
-        help="hold the pairs with a phenomenon to a share from 0 to 1; may be repeated")  # fmt: skip
+        help="hold the pairs with a phenomenon to a share, 0 to 1; may be repeated")  # fmt: skip
     add("--processes", type=whole(1), default=None, help="by default one for each core")
     add("--count", action="store_true", help="print how often each phenomenon occurs")
     return parser.parse_args(argv)

@@ -18,7 +18,7 @@ from .verbs import CONTROLS, DITRANSITIVES, INTRANSITIVES, MOTIONS, TRANSITIVES,
 
 TENSES = {
     "present": 22, "progressive": 20, "past": 24, "perfect": 7, "future": 10, "near": 9,
-    "can": 4, "must": 4, "should": 3, "could": 2, "would like": 3, "just": 4, "control": 12,
+    "can": 4, "must": 4, "should": 3, "could": 2, "would like": 3, "just": 14, "control": 12,
 }  # fmt: skip
 PLANNED = ("near", "can", "must", "should", "could", "would like", "control")
 INTENTIONS = ("must", "should", "could", "would like", "control")
@@ -44,6 +44,13 @@ DAY = {
     "wake up": (0, 4, ""),
     "go to bed": (3, 6, times.MIDNIGHT),
 }
+
+
+# What one does in some seasons rather than others.
+SEASONAL = (
+    "swim", "run", "walk", "travel", "take a walk", "go fishing", "play football", "play tennis",
+    "ride a bicycle", "ride a horse", "sleep", "go shopping", "cook", "pick",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -190,7 +197,7 @@ def time(draw: Draw, action: Action, chance: float = 0.5) -> Phrase | None:
     if tense == "past" and "last" in flags and not action.negated and draw.chance(0.4):
         return timed(*draw.even(rows(times.LASTING)))
     if tense == "present":
-        return timed(*draw.even(rows(times.HABIT))) if "habit" in flags else None
+        return usually(draw, verb) if "habit" in flags else None
     if tense not in TIMES:
         return None
     far = "abroad" in flags or verb in MOTIONS or verb.english in LARGE
@@ -198,6 +205,14 @@ def time(draw: Draw, action: Action, chance: float = 0.5) -> Phrase | None:
     if far and tense in FAR:
         entries += rows(FAR[tense])
     return timed(*draw.even(entries))
+
+
+def usually(draw: Draw, verb: Verb, *, beast: bool = False) -> Phrase:
+    """Return "every day" or the like; weeks and week-days are for people."""
+    table = times.DAILY if beast else times.DAILY + times.WEEKLY
+    if verb.english in SEASONAL:
+        table += times.SEASONS
+    return timed(*draw.even(rows(table)))
 
 
 def clock(draw: Draw, verb: Verb) -> Phrase:
@@ -243,7 +258,7 @@ def complement(draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense
         asked = flagged(verb, "habitual")
     found = objects.choose(draw, asked, subject, negated=negated, compound=compound(verb, tense))
     if verb in DITRANSITIVES:
-        to = objects.recipient(draw, subject)
+        to = objects.recipient(draw, verb, subject)
         if to.clitics:
             return Object(to.phrase + found.phrase, to.clitics, found.noun)
         return Object(found.phrase + to.phrase, [], found.noun)

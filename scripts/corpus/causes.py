@@ -182,16 +182,8 @@ def intention(draw: Draw, who: Nominal) -> Phrase:
 
 def skies(draw: Draw) -> Phrase:
     """Return the weather or the hour, and what somebody is doing then."""
-    if draw.chance(0.4):
-        opening = hour(draw)
-        link = connective("and")
-    else:
-        opening = states.weather(draw.even(states.SKIES))
-        link = connective("and") if draw.chance(0.5) else connective("but")
-        if link.english[0].text == "but":
-            comma_opening = comma(opening)
-            return comma_opening + link + _doing(draw, opening)
-    return opening + link + _doing(draw, opening)
+    opening = hour(draw) if draw.chance(0.4) else states.weather(draw.even(states.SKIES))
+    return opening + connective("and") + _doing(draw, opening)
 
 
 def _doing(draw: Draw, opening: Phrase) -> Phrase:

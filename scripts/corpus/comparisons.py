@@ -21,13 +21,13 @@ COMPARABLE = nouns_of("person food drink thing place transport")
 # What is the greatest of its kind | in this place.
 SUPERLATIVES = """
 house hotel restaurant church museum castle bakery library market farm school | village
-house hotel restaurant church museum theatre bakery library park | street
-flower | garden
+house hotel restaurant church museum theatre bakery library | street
+flower | garden park
 book novel | library
-boy girl | school
+boy girl | school village
+man woman | village
 photo | museum
-car bicycle | street
-horse cow goat | village
+car bicycle | street village
 """
 # Thing | what it may cost, in euros.
 PRICES = """
@@ -120,28 +120,52 @@ def _more(adjective: Adjective, words: list[Word], gender: str, *, many: bool) -
 
 
 def superlative(draw: Draw) -> Phrase:
-    """Return "this is the oldest house in the village"."""
+    """Return "this is the oldest house in the village" or "Paul is the strongest boy ..."."""
     nouns, place = draw.pick(rows(SUPERLATIVES))
     noun = draw.even(nouns_of(nouns))
-    fitting = [a for a in ADJECTIVE if a.english in COMPARATIVE and _fits(a, noun)]
-    fitting = [a for a in fitting if a.position != "pred" and not a.attributive]
+    fitting = _superlatives(noun)
     if not fitting:
         return superlative(draw)
     adjective = draw.even(fitting)
-    this, verb, the = Word("this"), Word("is"), Word("the")
+    the = Word("the")
     words = [Word(text) for text in most(COMPARATIVE[adjective.english]).split()]
     head = [Word(text) for text in noun.english.split()]
     described = _more(adjective, words, noun.gender, many=False)
     le = "la" if noun.gender == "f" else "le"
     core = link(head, noun.french)
-    if adjective.position == "pre":
-        tokens = [token(le, the), *described, *core]
-    else:
+    if adjective.position == "post":
         tokens = [token(le, the), *core, token(le, words[0]), *described]
-    be = [token("ce", this)._replace(before_vowel="c'"), token("est", verb)]
-    where = noun_phrase(draw, nouns_of(place)[0], determiner="the", adjectives=0.0)
-    phrase = Phrase([this, verb, the, *words, *head], [*be, *tokens]) + fixed("in", "de")
-    return marked(phrase + where.phrase, "superlative")
+    else:
+        tokens = [token(le, the), *described, *core]
+    where = noun_phrase(draw, draw.pick(nouns_of(place)), determiner="the", adjectives=0.2)
+    phrase = Phrase([the, *words, *head], tokens) + fixed("in", "de") + where.phrase
+    who = _this() if noun.category not in PEOPLE else _named(draw, noun)
+    verb = Word("is")
+    return who + Phrase([verb], [token("est", verb)]) + marked(phrase, "superlative")
+
+
+@cache
+def _superlatives(noun: Noun) -> list[Adjective]:
+    return [
+        adjective
+        for adjective in ADJECTIVE
+        if adjective.english in COMPARATIVE
+        and _fits(adjective, noun)
+        and not adjective.attributive
+        and (adjective.position != "pred" or adjective.english == "tall")
+    ]
+
+
+def _this() -> Phrase:
+    word = Word("this")
+    return Phrase([word], [token("ce", word)._replace(before_vowel="c'")])
+
+
+def _named(draw: Draw, noun: Noun) -> Phrase:
+    who = name(draw)
+    while who.agreement.gender != noun.gender:
+        who = name(draw)
+    return who.phrase
 
 
 def most(comparative: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .action import able, act, make
+from .action import able, act, make, usually
 from .clause import person, subject
 from .draw import Draw
 from .group import Form, simple
@@ -12,7 +12,6 @@ from .objects import Object
 from .phrase import Phrase, Word, fixed, timed, token
 from .place import abroad
 from .routines import HABITS
-from .times import HABIT
 from .verbs import ACTIONS, INTRANSITIVES, MOTIONS
 
 LONG = """
@@ -89,7 +88,7 @@ def formerly(draw: Draw) -> Phrase:
     who = subject(draw)
     verb = draw.even(able(HABITS, who.kind, who.agreement, "used"))
     statement = act(draw, who, verb=verb, tense="used", negation="").clause.statement()
-    return statement + timed(*draw.even(rows(HABIT)))
+    return statement + usually(draw, verb)
 
 
 def manner(draw: Draw) -> Phrase:

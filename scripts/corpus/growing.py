@@ -13,16 +13,20 @@ PARTS: dict[Callable[[Draw, tuple[str, ...]], Phrase], int] = {
     sequences.same_object: 4,
     sequences.same_subject: 3,
     relatives.thing_used: 3,
-    routines.journey: 3,
-    routines.dated: 3,
     statements.shopping_list: 4,
+    sequences.simple_action: 5,
+}
+# Sentences with a date; one is enough in a row.
+DATED: dict[Callable[[Draw, tuple[str, ...]], Phrase], int] = {
+    routines.journey: 5,
+    routines.dated: 4,
 }
 
 
 def chain(draw: Draw) -> Phrase:
     """Return two sentences of one tense joined by a comma and "and"."""
     tenses = draw.weighted(TENSES)
-    first = draw.weighted(PARTS)
+    first = draw.weighted(PARTS | DATED)
     second = draw.weighted(PARTS)
     while second is first:
         second = draw.weighted(PARTS)
@@ -35,7 +39,7 @@ def long_sentence(draw: Draw, words: int) -> Phrase:
     The first ones are joined by commas, the last one by "and" or "but".
     """
     tenses = draw.weighted(TENSES)
-    phrase = draw.weighted(PARTS)(draw, tenses)
+    phrase = draw.weighted(PARTS | DATED)(draw, tenses)
     following = draw.weighted(PARTS)(draw, tenses)
     while len(phrase.english) + len(following.english) < words:
         phrase = comma(phrase) + following

@@ -136,11 +136,12 @@ def noun_phrase(
         after += owner
     else:
         lead = _determiner(determiner, noun, words[-1], plural=plural, preposed=bool(before))
-    ranked = sorted(zip(chosen, described, strict=True), key=lambda both: both[0].rank)
+    turned = len(chosen) > 1 and chosen[0].rank > chosen[1].rank
+    spoken = described[::-1] if turned else described
     core = link(words, noun.french_plural if plural else noun.french)
     return Nominal(
         Phrase(
-            lead.english + [word for _, word in ranked] + words,
+            lead.english + spoken + words,
             lead.french + before + core + after,
         ),
         Agreement(3, plural, noun.gender, "plural" if plural else "singular"),

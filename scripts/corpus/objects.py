@@ -271,9 +271,12 @@ def choose(
     return Object(with_preposition(verb, nominal), noun=noun)
 
 
-def recipient(draw: Draw, subject: Nominal) -> Object:
-    """Return the receiver of a gift: "to the boy", or "him" before the thing."""
-    if draw.chance(0.4):
+def recipient(draw: Draw, verb: Verb, subject: Nominal) -> Object:
+    """Return the receiver of a gift: "to the boy", or "him" before the thing.
+
+    A particle ("give back") leaves no place for a pronoun.
+    """
+    if not verb.particle and draw.chance(0.4):
         word = Word(draw.pick(["him", "her", "them", *_persons(subject)]))
         return Object(Phrase([word]), [clitic(CLITICS[word.text][1], word)])
     noun = draw.even([noun for noun in nouns_of("person") if noun.english != subject.kind])

@@ -17,7 +17,10 @@ ELIDED = {
     "se": "s'", "ne": "n'", "de": "d'", "que": "qu'",
 }  # fmt: skip
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
-VOWELS = frozenset("aàâeéèêëiîïoôuùûœæ")
+# What a vowel sound begins with; h is mute unless a word is marked otherwise.
+VOWELS = frozenset("aàâeéèêëiîïoôuùûœæhAÀÂEÉÈÊËIÎÏOÔUÙÛŒÆH")
+# Words that change before others without having a form for vowels.
+MEETING = ("de", "à", "si")
 MARKS = ".,?!"
 
 
@@ -164,12 +167,14 @@ def marked(phrase: Phrase, mark: str) -> Phrase:
 def _vowel_sound(item: Token) -> bool:
     if item.aspirated:
         return False
-    first = item.text[0].lower()
-    return first in VOWELS or first == "h" or item.text.rstrip(MARKS) == "y"
+    text = item.text
+    return text[0] in VOWELS or text.rstrip(MARKS) == "y"
 
 
 def _meet(first: Token, second: Token) -> list[Token]:
     """Return the one or two words that two neighbours become."""
+    if first.before_vowel is None and first.text not in MEETING:
+        return [first, second]
     elided = first.before_vowel if _vowel_sound(second) else None
     if first.text == "si" and second.text in ("il", "ils"):
         elided = "s'"
@@ -234,13 +239,17 @@ def _numbers(words: list[Word], tokens: list[Token]) -> str:
         word.place = place
     links = []
     for column, item in enumerate(tokens):
-        for word in (item.sure, *item.possible):
-            # A word of another sentence has a number too.
-            if not 0 <= word.place < len(words) or words[word.place] is not word:
-                raise ValueError(f"{item.text}: linked to {word.text!r}, which is not said")
-        sure = item.sure.place
+        sure = _place(item.sure, words)
         links.append(f"{sure}-{column}")
         if item.possible:
-            possible = {word.place for word in item.possible} - {sure}
+            possible = {_place(word, words) for word in item.possible} - {sure}
             links.extend([f"{row}p{column}" for row in sorted(possible)])
     return " ".join(links)
+
+
+def _place(word: Word, words: list[Word]) -> int:
+    """Return the number of a word; one that stands in another sentence has a number too."""
+    place = word.place
+    if not 0 <= place < len(words) or words[place] is not word:
+        raise ValueError(f"{word.text!r} is linked to, but not said")
+    return place

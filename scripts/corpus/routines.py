@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import times
-from .action import able, act, clock
+from .action import able, act, clock, usually
 from .clause import animal, subject
 from .draw import Draw
 from .nominal import Nominal
@@ -25,7 +25,6 @@ TIMED = tuple(verb for verb in INTRANSITIVES if "clock" in verb.flags)
 HABITS = tuple(verb for verb in ACTIONS if "habit" in verb.flags and "untimed" not in verb.flags)
 DOINGS = (*ACTIONS, *DITRANSITIVES)
 WISHED = (*HABITS, *TRAVELS, *DITRANSITIVES)
-DAILY = ("every day", "every morning", "every evening", "in the morning", "in the evening")
 LASTING = tuple(
     replace(verb, flags=verb.flags - {"abroad"}) for verb in INTRANSITIVES if "last" in verb.flags
 )
@@ -47,7 +46,7 @@ def journey(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
     verb = _able(draw, TRAVELS, who, tense)
     if verb is None:
         return journey(draw, tenses)
-    statement = act(draw, who, verb=verb, tense=tense).clause.statement()
+    statement = act(draw, who, verb=verb, tense=tense, negation="").clause.statement()
     return _placed(draw, statement, timed(*draw.even(WHEN[tense])))
 
 
@@ -85,10 +84,7 @@ def custom(draw: Draw) -> Phrase:
     statement = action.clause.statement()
     if action.crowded:
         return statement
-    # Weeks and week-days are for people.
-    beast = who.owner == "its"
-    known = [cells for cells in rows(times.HABIT) if not beast or cells[0] in DAILY]
-    return _placed(draw, statement, timed(*draw.even(known)))
+    return _placed(draw, statement, usually(draw, verb, beast=who.owner == "its"))
 
 
 def wish(draw: Draw) -> Phrase:

@@ -25,7 +25,7 @@ from .phrase import Pair, Phrase, finish
 from .places import MEN, WOMEN
 
 STATEMENTS: dict[Callable[[Draw], Phrase], int] = {
-    statements.action: 14,
+    statements.action: 20,
     routines.custom: 12,
     routines.journey: 13,
     routines.dated: 8,
@@ -51,7 +51,7 @@ STATEMENTS: dict[Callable[[Draw], Phrase], int] = {
     sequences.two_people: 7,
     sequences.taste: 4,
     comparisons.comparison: 10,
-    comparisons.superlative: 4,
+    comparisons.superlative: 10,
     comparisons.price: 3,
     comparisons.belonging: 4,
     owners.owners: 6,
@@ -61,7 +61,7 @@ STATEMENTS: dict[Callable[[Draw], Phrase], int] = {
     absences.missing: 5,
     absences.nobody: 2,
     absences.nothing: 3,
-    growing.chain: 20,
+    growing.chain: 14,
 }
 LANGUAGES = ("Italian", "French", "English", "German")
 QUESTIONS: dict[Callable[[Draw], Phrase], int] = {

@@ -139,6 +139,14 @@ def _verb(draw: Draw, who: Nominal, tense: str, *, habits: bool = False) -> Verb
     return draw.even(able(HABITS if habits else JOINED, who.kind, who.agreement, tense))
 
 
+def simple_action(draw: Draw, tenses: tuple[str, ...] = AFTER_EACH_OTHER) -> Phrase:
+    """Return one action in one of the tenses."""
+    who = subject(draw)
+    tense = draw.pick(tenses)
+    verb = draw.even(able(JOINED, who.kind, who.agreement, tense))
+    return act(draw, who, tense=tense, verb=verb, negation="").clause.statement()
+
+
 def two_people(draw: Draw) -> Phrase:
     """Return what two people do, joined by "and"."""
     first, second = two(draw)

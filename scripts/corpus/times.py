@@ -41,18 +41,26 @@ next year | l'année:1 prochaine:0
 next summer | l'été:1 prochain:0
 in April | en:0 avril:1
 """
-HABIT = """
+DAILY = """
 every day | tous:0 les:0 jours:1
 every morning | tous:0 les:0 matins:1
 every evening | tous:0 les:0 soirs:1
-every week | toutes:0 les:0 semaines:1
-every Sunday | tous:0 les:0 dimanches:1
-on Mondays | le lundi
-on Saturdays | le samedi
 in the morning | le:1 matin:2
 in the evening | le:1 soir:2
+"""
+WEEKLY = """
+every week | toutes:0 les:0 semaines:1
+every Sunday | tous:0 les:0 dimanches:1
+every Saturday | tous:0 les:0 samedis:1
+on Mondays | le lundi
+on Fridays | le vendredi
+on Saturdays | le samedi
+"""
+SEASONS = """
 in summer | en:0 été:1
 in winter | en:0 hiver:1
+in spring | au:0 printemps:1
+in autumn | en:0 automne:1
 """
 # How long something lasted.
 LASTING = """
