@@ -6,15 +6,14 @@ Without arguments it writes the committed files of data/ again, byte for byte:
     python scripts/make_corpus.py --pairs 1000000 --output /tmp/corpus
     python scripts/make_corpus.py --pairs 50000 --share negation=0.5 --output /tmp/negated
 
-The grammar stands in scripts/corpus/. Sentences are written as they are made; only eight bytes of
-each side are kept, to tell whether it came before.
+The grammar stands in scripts/corpus/. Sentences are written as they are made; only a hash of each
+side is kept, to tell whether it came before.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -51,15 +50,16 @@ class Splits:
         self._seed = seed
         self._stream = stream(seed, max_words=max_words, processes=processes)
         self._shares = shares
-        self._seen: tuple[set[bytes], set[bytes]] = (set(), set())
+        # The hashes of 64 bits stand for the lines, of which there may be millions.
+        self._seen: tuple[set[int], set[int]] = (set(), set())
         self._words: tuple[set[str], set[str]] = (set(), set())
 
     def train(self, count: int) -> Iterator[Pair]:
         """Yield training pairs."""
         quota = phenomena.Quota(self._shares)
         for pair in self._take(self._stream, count, quota=quota, held_out=False):
-            for words, line in zip(self._words, pair[:2], strict=True):
-                words.update(line.split(" "))
+            self._words[0].update(pair.english.split(" "))
+            self._words[1].update(pair.french.split(" "))
             yield pair
 
     def held_out(self, count: int) -> Iterator[Pair]:
@@ -82,11 +82,10 @@ class Splits:
         taken = refused = 0
         while taken < count:
             pair = next(pairs)
-            digests = [hashlib.blake2b(line.encode(), digest_size=8).digest() for line in pair[:2]]
-            if self._fits(pair, digests, held_out=held_out) and quota.takes(pair):
+            if self._fits(pair, held_out=held_out) and quota.takes(pair):
                 taken, refused = taken + 1, 0
-                for digest, seen in zip(digests, self._seen, strict=True):
-                    seen.add(digest)
+                self._seen[0].add(hash(pair.english))
+                self._seen[1].add(hash(pair.french))
                 yield pair
             else:
                 refused += 1
@@ -96,11 +95,12 @@ class Splits:
                     "tries; ask for fewer pairs, longer ones or other shares"
                 )
 
-    def _fits(self, pair: Pair, digests: list[bytes], *, held_out: bool) -> bool:
-        known = [digest in seen for digest, seen in zip(digests, self._seen, strict=True)]
-        if known[0] or (held_out and known[1]):
+    def _fits(self, pair: Pair, *, held_out: bool) -> bool:
+        if hash(pair.english) in self._seen[0]:
             return False
-        return not held_out or all(
+        if not held_out:
+            return True
+        return hash(pair.french) not in self._seen[1] and all(
             words.issuperset(line.split(" "))
             for words, line in zip(self._words, pair[:2], strict=True)
         )
@@ -115,9 +115,11 @@ def write(pairs: Iterator[Pair], folder: Path, name: str) -> Iterator[Pair]:
             )
             for suffix in SUFFIXES
         ]
+        english, french, alignment = files
         for pair in pairs:
-            for file, line in zip(files, pair[:3], strict=True):
-                file.write(line + "\n")
+            english.write(f"{pair.english}\n")
+            french.write(f"{pair.french}\n")
+            alignment.write(f"{pair.alignment}\n")
             yield pair
 
 

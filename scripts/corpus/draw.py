@@ -39,7 +39,9 @@ class Draw:
 
     def even(self, items: Sequence[T]) -> T:
         """Return the less used of two random items, so that rare words catch up."""
-        first, second = self.pick(items), self.pick(items)
-        item = second if self._used[second] < self._used[first] else first
-        self._used[item] += 1
+        number, used = len(items), self._used
+        first = items[int(self._random() * number)]
+        second = items[int(self._random() * number)]
+        item = second if used[second] < used[first] else first
+        used[item] += 1
         return item

@@ -77,15 +77,19 @@ class Pair(NamedTuple):
     @property
     def longest(self) -> int:
         """The number of words of the longer side."""
-        return max(len(self.english.split(" ")), len(self.french.split(" ")))
+        return 1 + max(self.english.count(" "), self.french.count(" "))
 
 
 def token(text: str, sure: Word, *possible: Word, mark: str = "") -> Token:
     """Return a French word; a leading `*` marks one that is never elided before (h aspiré)."""
+    plain, before_vowel, aspirated, article = _shape(text)
+    return Token(plain, sure, possible, before_vowel, aspirated, article, (mark,) if mark else ())
+
+
+@cache
+def _shape(text: str) -> tuple[str, str | None, bool, bool]:
     plain = text.removeprefix("*")
-    article = plain in ("le", "les")
-    marks = (mark,) if mark else ()
-    return Token(plain, sure, possible, ELIDED.get(plain), plain != text, article, marks)
+    return plain, ELIDED.get(plain), plain != text, plain in ("le", "les")
 
 
 def clitic(text: str, sure: Word, *, mark: str = "clitic pronoun") -> Token:
