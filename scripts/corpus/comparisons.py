@@ -17,7 +17,7 @@ from .phrase import Phrase, Token, Word, fixed, link, marked, token
 from .statements import thing
 from .verbs import make_verb
 
-COMPARABLE = nouns_of("person food drink thing place transport")
+COMPARABLE = nouns_of("person food drink thing place transport nature work task event")
 # What is the greatest of its kind | in this place.
 SUPERLATIVES = """
 house hotel restaurant church museum castle bakery library market farm school | village

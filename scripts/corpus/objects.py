@@ -16,19 +16,24 @@ from .verbs import Verb
 PEOPLE = ("adult", "youth", "worker", "group", "kin")
 COUNTED = frozenset(
     noun.english
-    for noun in nouns_of("fruit vegetable dish pet livestock flower chair plate glass cup")
+    for noun in nouns_of(
+        "fruit vegetable dish pet livestock flower bloom chair plate glass cup bottle pen coin tree"
+    )
 )
 PLENTY = frozenset(
-    noun.english for noun in nouns_of("fruit vegetable legume dish text flower photo gift")
+    noun.english for noun in nouns_of("fruit vegetable legume dish text flower bloom photo gift")
 )
 FEW = ("two", "three", "four")
-CHILDREN = frozenset(noun.english for noun in nouns_of("youth children pupils son daughter"))
-NOT_FOR_CHILDREN = frozenset(nouns_of("wine beer vehicle house farm furniture"))
+CHILDREN = frozenset(
+    noun.english
+    for noun in nouns_of("youth children pupils son daughter grandson granddaughter nephew niece")
+)
+NOT_FOR_CHILDREN = frozenset(nouns_of("wine beer cider champagne vehicle house farm furniture"))
 MEASURES = {
-    "a glass of": nouns_of("water milk orange_juice wine beer"),
+    "a glass of": nouns_of("drink -coffee -tea"),
     "a cup of": nouns_of("coffee tea"),
-    "a bottle of": nouns_of("water milk wine beer"),
-    "a piece of": nouns_of("bread cheese chocolate ham meat"),
+    "a bottle of": nouns_of("water milk wine beer lemonade cider champagne mineral_water"),
+    "a piece of": nouns_of("bread cheese chocolate ham meat chicken"),
     "a kilo of": nouns_of("rice meat butter fruit vegetable legume -banana"),
 }
 # What men do to skirts and dresses only if these are their wives'.
@@ -74,7 +79,7 @@ def _suitable(verb: Verb, kind: str, *, child: bool, man: bool) -> list[Noun]:
         for noun in verb.objects
         if noun.english != kind
         and not (child and noun in NOT_FOR_CHILDREN)
-        and not (man and noun.english in ("dress", "skirt"))
+        and not (man and noun.english in ("dress", "skirt", "blouse"))
     ]
 
 

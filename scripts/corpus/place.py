@@ -10,7 +10,16 @@ from .nouns import NOUN, nouns_of, rows
 from .phrase import Phrase, Word, fixed, token
 from .places import BESIDE, CITIES, COUNTRIES, PLACES
 
-LANDMARKS = nouns_of("church school hotel museum station theatre park castle post_office bakery")
+LANDMARKS = nouns_of(
+    "church school hotel museum station theatre park castle post_office bakery bank cinema "
+    "cathedral town_hall university supermarket stadium bookshop"
+)
+
+# Where only some people may go.
+PRIVATE = (
+    "house", "street", "bridge",
+    *(noun.english for noun in nouns_of("room") if noun.english != "office"),
+)  # fmt: skip
 
 
 @cache
@@ -67,17 +76,9 @@ def beside(draw: Draw) -> Phrase:
 def public_place(draw: Draw, role: str, *, rooms: bool) -> Phrase:
     """Return a place that anybody may be at, go to or come from; `rooms` lets one go into them."""
     known = _places("goal" if role in ("goal", "back") else "there")
-    barred: tuple[str, ...] = (
-        "house",
-        "street",
-        "bridge",
-        "kitchen",
-        "bedroom",
-        "bathroom",
-        "garden",
-    )
+    barred = PRIVATE
     if role in ("back", "there"):
-        barred += ("forest", "church", "castle")
+        barred += ("forest", "church", "castle", "cathedral", "field")
     names = [name for name in known if (role == "goal" and rooms) or name not in barred]
     return at(draw, draw.even(names), "goal" if role == "back" else role)
 

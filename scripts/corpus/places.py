@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 # Given names without a final s, so that the possessive is regular.
-MEN = ("Paul", "Luc", "Pierre", "Antoine", "Victor", "Martin", "Simon", "Adrien")
-WOMEN = ("Marie", "Anne", "Julie", "Sophie", "Alice", "Emma", "Claire", "Lucie")
+MEN = (
+    "Paul", "Luc", "Pierre", "Antoine", "Victor", "Martin", "Simon", "Adrien", "Hugo", "Arthur",
+    "David", "Daniel", "Robert", "Vincent", "Marc", "Patrick", "Gabriel", "Léo", "Oscar", "Alain",
+    "Henri", "Olivier", "Samuel", "Bruno",
+)  # fmt: skip
+WOMEN = (
+    "Marie", "Anne", "Julie", "Sophie", "Alice", "Emma", "Claire", "Lucie", "Charlotte", "Louise",
+    "Jeanne", "Manon", "Sarah", "Laura", "Nina", "Isabelle", "Caroline", "Nathalie", "Hélène",
+    "Élise", "Chloé", "Juliette", "Margot", "Zoé",
+)  # fmt: skip
 
 # english | french; all take "à" and have no article.
 CITIES = """
@@ -18,6 +26,16 @@ Geneva | Genève
 Lisbon | Lisbonne
 Brussels | Bruxelles
 Athens | Athènes
+Vienna | Vienne
+Moscow | Moscou
+Warsaw | Varsovie
+Venice | Venise
+Barcelona | Barcelone
+Edinburgh | Édimbourg
+Copenhagen | Copenhague
+Marseille | Marseille
+Toulouse | Toulouse
+Dublin | Dublin
 """
 
 # english | french | gender: m, f, or p (plural).
@@ -33,6 +51,17 @@ Japan | Japon | m
 Canada | Canada | m
 Brazil | Brésil | m
 the United States | États-Unis | p
+the Netherlands | Pays-Bas | p
+Switzerland | Suisse | f
+Greece | Grèce | f
+Poland | Pologne | f
+Sweden | Suède | f
+Scotland | Écosse | f
+Ireland | Irlande | f
+China | Chine | f
+Morocco | Maroc | m
+Mexico | Mexique | m
+Denmark | Danemark | m
 """
 
 
@@ -65,6 +94,27 @@ street | in dans |
 forest | in dans | into dans
 village | in dans | to à
 bridge | on sur |
+bank | at à | to à
+shop | at à | to à
+supermarket | at à | to à
+factory | at à | to à
+town hall | at à | to à
+police station | at à | to à
+airport | at à | to à
+cinema | at à | to à
+cathedral | in dans | to à
+university | at à | to à
+bookshop | at à | to à
+stadium | at à | to à
+living room | in dans | into dans
+dining room | in dans | into dans
+cellar | in dans | into dans
+attic | in dans | into dans
+garage | in dans | into dans
+balcony | on sur | onto sur
+field | in dans | into dans
+square | on sur | to sur
+harbour | at à | to à
 """
 
 # Landmarks: English | French, linked as in `phrase.link`.

@@ -63,7 +63,7 @@ STATEMENTS: dict[Callable[[Draw], Phrase], int] = {
     absences.nothing: 3,
     growing.chain: 14,
 }
-LANGUAGES = ("Italian", "French", "English", "German")
+LANGUAGES = ("Italian", "French", "English", "German", "Spanish")
 QUESTIONS: dict[Callable[[Draw], Phrase], int] = {
     questions.yes_no: 7,
     questions.adverbial: 4,

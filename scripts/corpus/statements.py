@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from . import objects, states
 from .action import FOOD, act, in_time, make, possible
-from .adjectives import ADJECTIVE
+from .adjectives import ADJECTIVE, Adjective
 from .clause import PEOPLE, Clause, animal, person, subject
 from .draw import Draw
 from .group import BE_VERB, Form, simple
@@ -33,7 +35,10 @@ SPOT_ROWS = tuple(
     (english, french, tuple(nouns_of(things)), tuple(nouns_of(places)))
     for english, french, things, places in rows(SPOTS)
 )
-FIXED_PLACES = ("building", "room", "outdoors", "transport", "wild")
+DESCRIBED = nouns_of(
+    "person food drink thing transport place opening animal nature bloom work task event"
+)
+FIXED_PLACES = ("nature", "building", "room", "outdoors", "transport", "wild")
 LISTS = ("buy", "see", "eat", "sell", "prepare", "choose", "have", "need", "want", "find")
 LISTED = ("present", "past", "near", "must", "future")
 NOT_LISTED = (*objects.PEOPLE, "building", "outdoors", "room", "transport")
@@ -63,21 +68,25 @@ def thing(draw: Draw, noun: Noun, *, plural: bool = False) -> Nominal:
     return noun_phrase(draw, noun, determiner=determiner, plural=plural, adjectives=0.0)
 
 
+@cache
+def _describable() -> tuple[tuple[Adjective, tuple[Noun, ...]], ...]:
+    """Return the adjectives that can be said of something, each with what it can be said of."""
+    fitting = [
+        (adjective, tuple(noun for noun in DESCRIBED if noun.english in adjective.nouns))
+        for adjective in ADJECTIVE
+        if not adjective.attributive
+    ]
+    return tuple((adjective, nouns) for adjective, nouns in fitting if nouns)
+
+
 def description_clause(draw: Draw, *, question: bool = False) -> Clause:
     """Return a thing, an animal or a person with an adjective said of it."""
     if draw.chance(0.35):
         who = subject(draw, pronouns=not question, adjectives=0.0)
         adjective = draw.even(states.fitting(who))
     else:
-        usable = [a for a in ADJECTIVE if not a.attributive]
-        adjective = draw.even(usable)
-        noun = draw.even(
-            [
-                n
-                for n in nouns_of("person food drink thing transport place opening animal")
-                if n.english in adjective.nouns
-            ]
-        )
+        adjective, nouns = draw.even(_describable())
+        noun = draw.even(nouns)
         plural = not noun.mass and noun.category != "kin" and draw.chance(0.3)
         who = thing(draw, noun, plural=plural)
     form = states.timely(draw, adjective, question=question)

@@ -24,6 +24,7 @@ right | avoir raison
 wrong | avoir tort
 late | être en retard
 on holiday | être en:0 vacances:1
+angry | être en colère
 """
 FORESEEN = ("late", "on holiday", "hungry")
 ANIMAL_STATES = ("hungry", "thirsty", "afraid")
@@ -63,6 +64,18 @@ engineer | ingénieur ingénieure
 cook | cuisinier cuisinière
 student | étudiant étudiante
 painter | peintre peintre
+butcher | boucher bouchère
+hairdresser | coiffeur coiffeuse
+dentist | dentiste dentiste
+journalist | journaliste journaliste
+musician | musicien musicienne
+writer | écrivain écrivaine
+dancer | danseur danseuse
+pilot | pilote pilote
+gardener | jardinier jardinière
+photographer | photographe photographe
+translator | traducteur traductrice
+mechanic | mécanicien mécanicienne
 """
 
 WEATHER = """
@@ -87,8 +100,12 @@ BE_TENSES = {"present": 6, "past": 3, "future": 1}
 # Qualities that pass; others have no future, and where a thing comes from has only a present.
 PASSING = {"happy", "sad", "tired", "sick", "ready", "busy", "clean", "dirty", "empty", "hot",
            "cold", "closed", "quiet", "rich", "famous", "delicious", "good",
-           "interesting"}  # fmt: skip
-LASTING = {"Italian", "French", "English", "German", "wooden", "tall", "young"}
+           "interesting", "full", "wet", "dry", "worried", "surprised", "nervous", "angry",
+           "noisy", "polite", "jealous", "proud"}  # fmt: skip
+LASTING = {"Italian", "French", "English", "German", "American", "Spanish", "Japanese", "Chinese",
+           "Belgian", "foreign", "wooden", "leather", "plastic", "gold", "silver", "woollen",
+           "cotton", "electric", "tall", "young", "blond", "round", "high", "wide", "narrow",
+           "deep", "huge", "tiny"}  # fmt: skip
 # Ages by generation, so that no grandfather is twelve.
 AGES = {"six": "six", "seven": "sept", "eight": "*huit", "nine": "neuf", "ten": "dix",
         "eleven": "*onze", "twelve": "douze"}  # fmt: skip
@@ -100,12 +117,18 @@ GENERATIONS = {
     "mother": {"forty": "quarante", "fifty": "cinquante"},
     "uncle": {"thirty": "trente", "forty": "quarante"},
     "aunt": {"thirty": "trente", "forty": "quarante"},
+    "godfather": {"forty": "quarante", "fifty": "cinquante"},
+    "godmother": {"forty": "quarante", "fifty": "cinquante"},
+    "father-in-law": OLD, "mother-in-law": OLD,
 }  # fmt: skip
 ADJECTIVE_BY_NAME = {adjective.english: adjective for adjective in ADJECTIVE}
 STATE_VERBS = {name: target for name, target in rows(STATES)}  # noqa: C416
 NO_DEGREE = {"closed", "empty", "broken", "ready", "wooden", "Italian", "French", "English",
              "German", "red", "blue", "green", "white", "black", "yellow", "grey", "brown",
-             "delicious"}  # fmt: skip
+             "delicious", "American", "Spanish", "Japanese", "Chinese", "Belgian", "foreign",
+             "leather", "plastic", "gold", "silver", "woollen", "cotton", "electric", "pink",
+             "purple", "blond", "married", "round", "raw", "huge", "tiny", "magnificent", "full",
+             "bad"}  # fmt: skip
 
 
 def _be(form: Form, subject: Nominal, verb: Verb = BE_VERB) -> Clause:

@@ -29,9 +29,9 @@ WHERE = {
 
 # english | french | subjects | objects | where | flags
 TRANSITIVE = """
-see saw seen | voir | person | person animal vehicle transport building flower | | noprog now
+see saw seen | voir | person | person animal vehicle transport building flower bloom nature | | noprog now
 see saw seen | voir | animal | person animal | | noprog now
-look / at | regarder | person pet | animal vehicle photo map flower house church clock train plane bus bridge | | idle
+look / at | regarder | person pet | animal vehicle photo map flower house church clock train plane bus bridge nature bloom | | idle
 look / for | chercher | person | pet item text garment pair phone watch suitcase bag knife spoon | home |
 find found found | trouver | person | item text garment pair phone watch bag pet spoon knife | home town | noprog
 lose lost lost losing | perdre | person | item text hat scarf gloves phone watch bag -flower | town | noprog mishap
@@ -42,44 +42,44 @@ eat ate eaten | manger | rabbit horse goat donkey | carrot apple bread | garden 
 eat ate eaten | manger | dog cat mouse | meat cheese fish bread | kitchen garden | habit
 drink drank drunk drinking | boire | person | drink | meal | habit
 drink drank drunk drinking | boire | pet livestock | water milk | garden | habit
-read read | lire | person | text | study | habit same
-write wrote written | écrire | person | letter novel postcard | study |
+read read | lire | person | text story poem recipe | study | habit same
+write wrote written | écrire | person | letter novel postcard story poem song recipe | study |
 open opened opened opening | ouvrir | person | opening box bag suitcase wardrobe gift letter | |
 close | fermer | person | opening box bag suitcase wardrobe book | |
 take took taken | prendre | person | transport umbrella key bag map photo coat bicycle knife plate spoon | | one
 carry | porter | person | vessel umbrella chair | | untimed one
-wear wore worn | porter | person | garment pair watch | | one
-wash | laver | person | car lorry garment tableware dog window fruit | garden kitchen | habit
+wear wore worn | porter | person | garment pair watch ring necklace | | one
+wash | laver | person | car lorry garment tableware dog window fruit van motorbike towel | garden kitchen | habit
 clean | nettoyer | person | room house shoes boots car table -garden | | habit
 break broke broken | casser | person | cup plate glass lamp watch window chair clock armchair | kitchen bedroom | noprog mishap one
 repair | réparer | person | vehicle device furniture door window | |
-drive drove driven | conduire | adult kin -son -daughter | car lorry bus | | abroad one skill
-paint | peindre | person | house door bridge boat church table | |
+drive drove driven | conduire | adult kin -son -daughter -grandson -granddaughter -nephew -niece | car lorry bus van tractor tram | | abroad one skill
+paint | peindre | person | house door bridge boat church table gate bench shelf | |
 help | aider | person | person | town home | habit
 know knew known | connaître | person | adult youth worker group restaurant village museum | | stative
 wait / for | attendre | person | person transport | town | habit
 meet met met meeting | rencontrer | person | person | town walk | noprog abroad
-visit | visiter | person | museum castle church house farm school village | |
+visit | visiter | person | museum castle church house farm school village cathedral factory university exhibition | |
 call | appeler | person | person | | habit
 thank | remercier | person | person | |
 follow | suivre | person | person pet car lorry | walk | idle mishap
 follow | suivre | animal | person animal | walk | idle
-listen / to | écouter | person | person bird | walk | habit
+listen / to | écouter | person | person bird song story concert | walk | habit
 hear heard heard | entendre | person animal | animal train lorry plane bus piano violin | walk | noprog now
 cut cut cut cutting | couper | person | bread meat cheese cake onion apple carrot flower | kitchen garden | same
-prepare | préparer | person | soup salad coffee tea meat rice cake pancake fish sandwich | kitchen | habit
-choose chose chosen | choisir | person | garment pair text dish item -letter | market |
-forget forgot forgotten forgetting | oublier | person | item text hat scarf coat phone bag | town office | noprog mishap
+prepare | préparer | person | soup salad coffee tea meat rice cake pancake fish sandwich lesson meeting party wedding omelette pizza tart chicken | kitchen | habit
+choose chose chosen | choisir | person | garment pair text dish item -letter film song recipe bloom | market |
+forget forgot forgotten forgetting | oublier | person | item text hat scarf coat phone bag meeting song recipe question | town office | noprog mishap
 hide hid hidden | cacher | person | gift letter key chocolate photo cake | home |
-love | adorer | person | food drink animal instrument | | generic stative
-like | aimer | person | food drink animal | | generic stative
+love | adorer | person | food drink animal instrument film song story | | generic stative
+like | aimer | person | food drink animal bloom film song story | | generic stative
 hate | détester | person | vegetable staple drink animal | | generic stative
 prefer preferred preferred preferring | préférer | person | food drink animal | | generic stative
 want | vouloir | person | food drink pet garment book newspaper novel vehicle phone computer | | want stative
 need | avoir besoin | person | de+ car bicycle garment pair device furniture item bag | | want stative
 have had had | avoir | person | pet vehicle house device instrument garden farm umbrella | | want stative
 feed fed fed | nourrir | person | pet livestock | farm garden | habit
-build built built | construire | adult kin -son -daughter | house boat table wardrobe | |
+build built built | construire | adult kin -son -daughter -grandson -granddaughter -nephew -niece | house boat table wardrobe gate | |
 leave left left leaving | quitter | person | house hotel hospital museum village office kitchen | |
 enter entered entered entering | entrer | person | dans+ house church hotel kitchen office castle | |
 play | jouer | person | de+ instrument | house garden theatre church | the habit skill
@@ -87,18 +87,18 @@ talk / to | parler | person | à+ person | town walk | habit
 phone | téléphoner | person | à+ person | | habit
 answer answered answered answering | répondre | person | à+ person | |
 smile / at | sourire | person | à+ person | |
-use | utiliser | person | computer phone umbrella map pencil knife spoon bicycle | | idle
-borrow | emprunter | person | bicycle car umbrella book novel pencil suitcase | |
+use | utiliser | person | computer phone umbrella map pencil knife spoon bicycle hammer ruler pen dictionary vacuum_cleaner camera | | idle
+borrow | emprunter | person | bicycle car umbrella book novel pencil suitcase dictionary pen hammer van camera | |
 keep kept | garder | person | key letter ticket photo gift book ball | | idle
-draw drew drawn | dessiner | person | animal house flower castle church bridge boat | study |
+draw drew drawn | dessiner | person | animal house flower castle church bridge boat tree mountain bloom star river | study |
 push | pousser | person | door car bicycle chair table | | one
 pull | tirer | person | door chair table suitcase | | one
 pull | tirer | horse donkey | boat | | one
-fill | remplir | person | glass cup basket box | kitchen | one
+fill | remplir | person | glass cup basket box bottle bucket | kitchen | one
 taste | goûter | person | dish soup cheese honey wine strawberry | restaurant kitchen |
 order | commander | person | dish soup salad fish coffee tea wine beer | restaurant |
 catch caught caught | attraper | person | ball fish mouse hen duck rabbit | | noprog one
-catch caught caught | attraper | cat dog | mouse bird ball fish rabbit | | noprog one
+catch caught caught | attraper | cat dog | mouse bird ball fish rabbit rat | | noprog one
 chase | poursuivre | boy girl children dog | cat hen rabbit duck goat | street garden park | idle one
 chase | poursuivre | cat | mouse bird | garden | idle one
 bite bit bitten | mordre | dog | postman boy girl man woman uncle cat | | noprog mishap one
@@ -107,43 +107,53 @@ greet | saluer | person | person | town |
 kiss | embrasser | person | kin | |
 congratulate | féliciter | person | person | |
 recognise | reconnaître | person | person house village church photo | town | noprog
-understand understood understood | comprendre | person | person | | stative
+understand understood understood | comprendre | person | person question lesson joke story poem film recipe | | stative
 describe | décrire | person | house castle village photo man woman boy girl | | idle
-admire | admirer | person | castle church garden horse flower photo museum bridge | | stative
-cross | traverser | person animal | street bridge park village forest garden | | one
+admire | admirer | person | castle church garden horse flower photo museum bridge nature exhibition necklace bloom | | stative
+cross | traverser | person animal | street bridge park village forest garden river square field | | one
 receive | recevoir | person | letter postcard gift newspaper flower | | noprog
 hold held held | tenir | person | bag umbrella key glass flower book basket | | one
-pick | cueillir | person | flower apple pear strawberry orange tomato | garden | habit
-plant | planter | person | flower potato carrot onion tomato beans | garden |
-peel | éplucher | person | potato carrot onion apple pear orange | kitchen |
+pick | cueillir | person | flower apple pear strawberry orange tomato bloom cherry plum peach raspberry | garden | habit
+plant | planter | person | flower potato carrot onion tomato beans bloom tree cabbage leek peas | garden |
+peel | éplucher | person | potato carrot onion apple pear orange cucumber | kitchen |
 pour | verser | person | drink | kitchen |
-serve | servir | person | dish soup salad meat fish cheese coffee tea wine beer | restaurant |
+serve | servir | person | dish soup salad meat fish cheese coffee tea wine beer pizza champagne cider lemonade | restaurant |
 share | partager | person | cake sandwich bread chocolate orange pancake | | one
-translate | traduire | person | letter book novel | |
-miss | rater | person | bus train plane | station | noprog mishap one
+translate | traduire | person | letter book novel poem song story | |
+miss | rater | person | bus train plane tram ferry | station | noprog mishap one
 disturb | déranger | person | person | |
 respect | respecter | person | person | | stative
+watch | regarder | person | film match | cinema stadium | habit
+learn | apprendre | person | song poem lesson | school | habit
+sing sang sung | chanter | person | song | church theatre bathroom | habit
+ask | poser | person | question | | noprog one
+tell told | raconter | person | story joke | | one
+organise | organiser | person | party concert meeting exhibition wedding | |
+leave left left | quitter | person | party meeting concert | | the noprog
+attend | assister | person | à+ concert wedding meeting match | | one
+explain | expliquer | person | lesson recipe question joke | school | one
+climb | escalader | person | mountain | | one
 wake woke woken / up | réveiller | person | person pet | | split
 put put put putting / on | mettre | person | garment pair watch | | split same one
 take took taken / off | enlever | person | garment pair watch | | split one
-turn / on | allumer | person | lamp computer | | split one
-turn / off | éteindre | person | lamp computer phone | | split one
+turn / on | allumer | person | lamp computer television radio torch washing_machine dishwasher | | split one
+turn / off | éteindre | person | lamp computer phone television radio torch washing_machine | | split one
 pick / up | ramasser | person | ball pencil key gloves book ticket photo box newspaper | street | split
 throw threw thrown / away | jeter | person | newspaper letter ticket box photo map cup plate meat bread fish | | split
 put put put putting / away | ranger | person | book plate glass cup ball shoes boots coat knife spoon | | split same
 try tried tried / on | essayer | person | garment shoes boots gloves | | split one
 bring brought brought / back | rapporter | person | book umbrella bicycle suitcase ball novel key | | split
 look / after | s'occuper | person | de+ pet livestock garden farm | | one
-remember | se souvenir | person | de+ person village house novel | | stative the
-talk / about | parler | person | de+ person novel book museum castle village | | the
-dream / about | rêver | person | de+ castle beach horse house garden | | the noprog mishap
-be was been / afraid of | avoir peur | person | de+ wild dog horse cow | | stative the
+remember | se souvenir | person | de+ person village house novel song film story wedding party concert meeting | | stative the
+talk / about | parler | person | de+ person novel book museum castle village film story song match wedding concert exhibition party | | the
+dream / about | rêver | person | de+ castle beach horse house garden mountain lake wedding | | the noprog mishap
+be was been / afraid of | avoir peur | person | de+ wild dog horse cow bull | | stative the
 trust | faire confiance | person | à+ person | | stative
-obey | obéir | youth children pupils son daughter | à+ father mother grandfather grandmother parents | | stative the
+obey | obéir | youth children pupils son daughter grandson granddaughter nephew niece | à+ father mother grandfather grandmother parents | | stative the
 forgive forgave forgiven | pardonner | person | à+ person | | noprog
 look / like | ressembler | person | à+ kin actor actress | | stative one
-get got got getting / on | monter | person | dans+ bus train plane | station | one
-get got got getting / off | descendre | person | de+ bus train plane | | one
+get got got getting / on | monter | person | dans+ bus train plane tram ferry | station | one
+get got got getting / off | descendre | person | de+ bus train plane tram ferry | | one
 """
 
 # english | french | subjects | where | flags
@@ -198,7 +208,7 @@ whisper | chuchoter | person | library church theatre | habit idle
 cough | tousser | person | | idle noprog
 sneeze | éternuer | person | | idle noprog
 jump | sauter | person cat dog | garden park | idle
-fly flew flown | voler | bird duck owl | | habit
+fly flew flown | voler | bird duck owl pigeon crow swan | | habit
 study studied studied | étudier | person | library school | habit last
 bark | aboyer | dog | garden street | idle last
 get got got getting / dressed | s'habiller | person | bedroom bathroom | clock untimed habit
@@ -223,12 +233,12 @@ go went gone / fishing | aller à:1 la:1 pêche:1 | person | | habit
 
 # english | french | things given
 DITRANSITIVE = """
-give gave given giving | donner | item text fruit watch hat scarf
+give gave given giving | donner | item text fruit watch hat scarf bloom ring necklace
 show showed shown | montrer | item text house vehicle watch dress
 send sent | envoyer | letter postcard gift book photo flower
 lend lent | prêter | bicycle car umbrella book pencil coat suitcase
-bring brought | apporter | flower gift book fruit cake newspaper chair cup glass
-offer | offrir | flower gift book watch chocolate hat scarf
+bring brought | apporter | flower gift book fruit cake newspaper chair cup glass bloom bottle
+offer | offrir | flower gift book watch chocolate hat scarf bloom ring necklace
 throw threw thrown | lancer | ball apple orange
 give gave given giving / back | rendre | book umbrella bicycle suitcase ball novel key pencil
 """
