@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "data"
 SCRIPT = ROOT / "scripts" / "make_corpus.py"
-SPLITS = {"train": 5000, "valid": 500, "test": 500}
+SPLITS = {"train": 20_000, "valid": 1000, "test": 1000}
+BINS = tuple(range(1, 61, 10))
 LINK = re.compile(r"(\d+)([-p])(\d+)")
 VOWEL = "aàâeéèêiîoôuùyœ"
 
@@ -45,12 +46,28 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_script_writes_the_committed_files_again_byte_for_byte(tmp_path: Path) -> None:
-    result = run("--output", str(tmp_path))
+    result = run("--output", str(tmp_path), "--count")
     assert (result.returncode, result.stderr) == (0, "")
     written = sorted(tmp_path.iterdir())
-    assert len(written) == 9
+    assert len(written) == 12
     for path in written:
         assert path.read_bytes() == (DATA / path.name).read_bytes(), path.name
+    # The table of phenomena is in the README, and each of them is a part of the corpus.
+    table = result.stdout.strip()
+    assert table in (DATA / "README.md").read_text(encoding="utf-8")
+    shares = [float(row.split("|")[-2].strip(" %")) for row in table.split("\n")[2:]]
+    assert min(shares) >= 1.0
+
+
+def test_any_number_of_processes_writes_the_same_files(tmp_path: Path) -> None:
+    for processes in ("1", "3"):
+        result = run(
+            "--pairs", "5000", "--held-out", "50", "--by-length", "5", "--seed", "9",
+            "--processes", processes, "--output", str(tmp_path / processes),
+        )  # fmt: skip
+        assert (result.returncode, result.stderr) == (0, "")
+    for path in (tmp_path / "1").iterdir():
+        assert path.read_bytes() == (tmp_path / "3" / path.name).read_bytes(), path.name
 
 
 def test_lines_end_with_lf_alone_and_hold_single_blanks(corpus: object) -> None:
@@ -66,10 +83,11 @@ def test_lines_end_with_lf_alone_and_hold_single_blanks(corpus: object) -> None:
 def test_french_is_a_function_of_english(
     grammar: None, corpus: dict[str, list[tuple[str, str, str]]]
 ) -> None:
+    from corpus.draw import Draw
     from corpus.sentences import sentences
 
     known = {english: french for rows in corpus.values() for english, french, _ in rows}
-    for pair in itertools.islice(sentences(7, max_words=20), 3500):
+    for pair in itertools.islice(sentences(Draw(7), max_words=20), 20_000):
         assert known.setdefault(pair.english, pair.french) == pair.french, pair.english
 
 
@@ -84,12 +102,19 @@ def test_splits_have_their_sizes_and_share_no_sentence(
     assert not {row[1] for row in corpus["train"]} & set(held_out)
 
 
+def test_train_valid_and_test_have_at_most_twenty_words(
+    corpus: dict[str, list[tuple[str, str, str]]],
+) -> None:
+    for row in itertools.chain(*corpus.values()):
+        assert max(len(line.split(" ")) for line in row[:2]) <= 20
+
+
 def test_every_french_word_has_one_sure_link_in_range(
     corpus: dict[str, list[tuple[str, str, str]]],
 ) -> None:
-    for english, french, alignment in itertools.chain(*corpus.values()):
+    every = itertools.chain(*corpus.values(), read(DATA, "test_length"))
+    for english, french, alignment in every:
         rows, columns = len(english.split()), len(french.split())
-        assert max(rows, columns) <= 20
         links = [LINK.fullmatch(link) for link in alignment.split(" ")]
         assert all(links), alignment
         found = [(int(link[1]), link[2], int(link[3])) for link in links if link]
@@ -114,10 +139,14 @@ def test_every_noun_adjective_and_verb_occurs_ten_times_in_train(
     from corpus.adjectives import ADJECTIVE
     from corpus.nouns import NOUN
 
-    words = [re.findall(r"[A-Za-z]+", row[0]) for row in corpus["train"]]
+    words = [re.findall(r"[A-Za-z-]+", row[0]) for row in corpus["train"]]
     counts = Counter(word.lower() for row in words for word in row)
-    pairs = Counter(" ".join(both).lower() for row in words for both in itertools.pairwise(row))
-    counts.update(pairs)
+    for length in (2, 3):
+        counts.update(
+            " ".join(row[start : start + length]).lower()
+            for row in words
+            for start in range(len(row) - length + 1)
+        )
     forms = [{noun.english, noun.english_plural} for noun in NOUN.values()]
     forms += [{adjective.english} for adjective in ADJECTIVE]
     tables = (verbs.TRANSITIVES, verbs.INTRANSITIVES, verbs.DITRANSITIVES, verbs.MOTIONS)
@@ -130,15 +159,18 @@ def test_every_noun_adjective_and_verb_occurs_ten_times_in_train(
     ("wrong", "reason"),
     [
         (r"\b(de|à) les? (?!(lui|leur)\b)(?=\w+ )(?!\w+er\b)", "du, des, au, aux"),
-        (rf"\b(le|la|je|me|te|se|ne|de|que) [{VOWEL}]", "elision"),
+        (rf"\b(le|la|je|me|te|se|ne|de|que) (?!yaourt)[{VOWEL}]", "elision"),
         (r"\b(le|la|de) (homme|hommes|hôtel|hôpital|horloge|huile)\b", "elision before h muet"),
         (r"[ld]'(hibou|hérisson|harpe|haricot|huit|onze)", "no elision before h aspiré"),
         (r"\b(ma|ta|sa) [aeéiouœ]", "mon amie"),
         (r"\bce (homme|hôtel|hôpital|oiseau|acteur|âne|œuf|ours|avion|ordinateur)\b", "cet"),
         (r"\b(beau|nouveau|vieux) (homme|hôtel|hôpital|oiseau|acteur|âne|ordinateur)\b", "bel"),
         (r"\bsi ils?\b", "s'il"),
-        (r"^(?!.*\b(jou|vien|ven|revien|reven)).*\bpas (un|une|des|du) ", "pas de"),
-        (r"\bdes (petits|petites|vieux|vieilles|gros|grosses|beaux|belles)\b(?! des)", "de petits"),
+        (r"^(?!.*\b(jou|vien|ven|revien|reven|occup)).*\bpas (un|une|des|du) ", "pas de"),
+        (
+            r"\bdes (petits(?! pois)|petites|vieux|vieilles|gros|grosses|beaux|belles)\b(?! des)",
+            "de petits",
+        ),
         (r"\bbeaucoup des\b|\bbesoin (des|du|de la) ", "de without an article"),
         (r"\S\?", "a question mark stands apart"),
         (r"\bde de\b|\ble le\b|\bà à\b", "no doubled word"),
@@ -182,6 +214,9 @@ def test_elision_contraction_and_euphony_build_the_known_alignment(grammar: None
         (["--pairs", "0"], 2, "0 is too small, the least is 1"),
         (["--pairs", "many"], 2, "invalid whole number value: 'many'"),
         (["--max-words", "3"], 2, "3 is too small, the least is 4"),
+        (["--share", "negatoin=0.5"], 2, "no phenomenon 'negatoin'; is it 'negation'?"),
+        (["--share", "negation=half"], 2, "negation=half: a share is a number from 0 to 1"),
+        (["--share", "negation=1.5"], 2, "negation=1.5: a share is a number from 0 to 1"),
         (["--output", str(SCRIPT / "below-a-file")], 1, "Not a directory"),
     ],
 )
@@ -213,20 +248,69 @@ def test_a_grammar_that_has_no_more_sentences_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     import make_corpus
+    from corpus.draw import Draw
     from corpus.sentences import sentences
 
-    few = list(itertools.islice(sentences(1, max_words=20), 5))
+    few = list(itertools.islice(sentences(Draw(1), max_words=20), 5))
     monkeypatch.setattr(make_corpus, "PATIENCE", 30)
-    monkeypatch.setattr(make_corpus, "sentences", lambda *_, **__: itertools.cycle(few))
+    monkeypatch.setattr(make_corpus, "stream", lambda *_, **__: itertools.cycle(few))
     assert make_corpus.main(["--pairs", "6", "--output", str(tmp_path)]) == 1
     assert capsys.readouterr().err == (
-        "make_corpus: only 5 of 6 pairs found: no new sentence in 30 tries; "
-        "ask for fewer pairs or more words\n"
+        "make_corpus: only 5 of 6 pairs found: no fitting sentence in 30 tries; "
+        "ask for fewer pairs, longer ones or other shares\n"
     )
 
 
+def test_shares_of_phenomena_are_held(grammar: None, tmp_path: Path) -> None:
+    import make_corpus
+    from corpus import phenomena
+    from corpus.phrase import Pair
+
+    shares = {"negation": 0.5, "question": 0.0, "relative dont": 0.1, "long-distance move": 0.2}
+    wanted = [argument for name, s in shares.items() for argument in ("--share", f"{name}={s}")]
+    arguments = ["--pairs", "300", "--held-out", "20", "--by-length", "0", "--processes", "1"]
+    assert make_corpus.main([*arguments, *wanted, "--output", str(tmp_path)]) == 0
+    pairs = [Pair(*row) for row in read(tmp_path, "train")]
+    assert not [pair for pair in pairs if pair.english.endswith("?")]
+    dont = [pair for pair in pairs if " dont " in pair.french]
+    assert abs(len(dont) - 30) <= 3
+    moved = [pair for pair in pairs if "long-distance move" in phenomena.of(pair)]
+    assert abs(len(moved) - 60) <= 3
+    negated = r"\b(ne|n')\s?\w|rien|personne"
+    assert 130 <= sum(bool(re.search(negated, pair.french)) for pair in pairs) <= 170
+
+
+def test_lengths_of_test_length(corpus: dict[str, list[tuple[str, str, str]]]) -> None:
+    rows = read(DATA, "test_length")
+    bins = Counter(10 * ((len(row[0].split(" ")) - 1) // 10) + 1 for row in rows)
+    assert bins == dict.fromkeys(BINS, 200)
+    for side in (0, 1):
+        others = {row[side] for split in corpus.values() for row in split}
+        lines = [row[side] for row in rows]
+        assert len(set(lines)) == len(lines)
+        assert not others & set(lines)
+        words = {word for row in corpus["train"] for word in row[side].split(" ")}
+        assert words.issuperset(word for line in lines for word in line.split(" "))
+
+
+def test_six_hundred_lemmas_a_side(grammar: None) -> None:
+    from corpus import verbs
+    from corpus.adjectives import ADJECTIVE
+    from corpus.nouns import NOUN
+
+    tables = (verbs.TRANSITIVES, verbs.INTRANSITIVES, verbs.DITRANSITIVES, verbs.MOTIONS)
+    every = [*itertools.chain(*tables), *verbs.CONTROLS]
+    # Nouns, adjectives and verbs alone, without names, numbers, adverbs and small words.
+    english = {*NOUN} | {a.english for a in ADJECTIVE} | {f"to {v.forms.base}" for v in every}
+    french = {noun.french for noun in NOUN.values()} | {a.masculine for a in ADJECTIVE}
+    french |= {("se " * v.reflexive) + v.french.infinitive for v in every}
+    assert len(english) >= 600
+    assert len(french) >= 600
+
+
 def test_another_seed_and_size(tmp_path: Path) -> None:
-    result = run("--output", str(tmp_path), "--pairs", "300", "--held-out", "20", "--seed", "5")
+    sizes = ("--pairs", "2000", "--held-out", "20", "--by-length", "3", "--seed", "5")
+    result = run("--output", str(tmp_path), *sizes)
     assert result.returncode == 0
-    assert [len(read(tmp_path, name)) for name in SPLITS] == [300, 20, 20]
+    assert [len(read(tmp_path, name)) for name in SPLITS] == [2000, 20, 20]
     assert read(tmp_path, "train")[:50] != read(DATA, "train")[:50]

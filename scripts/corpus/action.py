@@ -51,6 +51,9 @@ SEASONAL = (
     "swim", "run", "walk", "travel", "take a walk", "go fishing", "play football", "play tennis",
     "ride a bicycle", "ride a horse", "sleep", "go shopping", "cook", "pick",
 )  # fmt: skip
+# What one does more often than once a week.
+DAILY = ("take a shower", "have a bath", "make the bed", "eat", "drink", "smile", "sleep", "laugh",
+         "wash", "sit down", "go out", "listen to", "use")  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -209,7 +212,8 @@ def time(draw: Draw, action: Action, chance: float = 0.5) -> Phrase | None:
 
 def usually(draw: Draw, verb: Verb, *, beast: bool = False) -> Phrase:
     """Return "every day" or the like; weeks and week-days are for people."""
-    table = times.DAILY if beast else times.DAILY + times.WEEKLY
+    often = beast or verb.english in DAILY
+    table = times.DAILY if often else times.DAILY + times.WEEKLY
     if verb.english in SEASONAL:
         table += times.SEASONS
     return timed(*draw.even(rows(table)))
@@ -295,10 +299,12 @@ def act(
 def _negation(draw: Draw, verb: Verb, tense: str, *, question: bool) -> str:
     if question or tense == "just" or "mishap" in verb.flags or verb.english == "find":
         return ""
+    if verb.tail.startswith(("un:", "une:")):  # "pas" would change the article of the phrase
+        return ""
     if "generic" in verb.flags:
         return "not" if verb.english == "like" and draw.chance(0.2) else ""
     never = 3 if tense in ("present", "perfect") else 0
-    no_longer = 4 if tense == "present" and "now" not in verb.flags else 0
+    no_longer = 4 if tense == "present" and not verb.flags & {"now", "origin"} else 0
     return draw.weighted({"": 82, "not": 15, "never": never, "no longer": no_longer})
 
 

@@ -131,6 +131,8 @@ def superlative(draw: Draw) -> Phrase:
     words = [Word(text) for text in most(COMPARATIVE[adjective.english]).split()]
     head = [Word(text) for text in noun.english.split()]
     described = _more(adjective, words, noun.gender, many=False)
+    if noun.gender == "m" and adjective.before_vowel is not None:
+        described[-1] = described[-1]._replace(before_vowel=adjective.before_vowel)
     le = "la" if noun.gender == "f" else "le"
     core = link(head, noun.french)
     if adjective.position == "post":

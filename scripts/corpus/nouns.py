@@ -18,15 +18,15 @@ NOUNS = """
 man/men | homme | m
 woman/women | femme | f
 lady | dame | f
-king | roi | m
-queen | reine | f
-prince | prince | m
-princess | princesse | f
 gentleman/gentlemen | monsieur/messieurs | m
 [youth]
 boy | garçon | m
 girl | fille | f
 [worker]
+king | roi | m
+queen | reine | f
+prince | prince | m
+princess | princesse | f
 waiter | serveur | m
 waitress | serveuse | f
 actor | acteur | m
@@ -44,8 +44,8 @@ headmaster | directeur | m
 headmistress | directrice | f
 shepherd | berger | m
 shepherdess | bergère | f
-monk | moine | m
-nun | religieuse | f
+milkman/milkmen | laitier | m
+magician | magicien | m
 [group plural]
 children/children | enfants/enfants | m
 neighbours/neighbours | voisins/voisins | m
@@ -76,8 +76,8 @@ nephew | neveu | m
 niece | nièce | f
 godfather | parrain | m
 godmother | marraine | f
-father-in-law/fathers-in-law | beau-père/beaux-pères | m
-mother-in-law/mothers-in-law | belle-mère/belles-mères | f
+stepfather | beau-père/beaux-pères | m
+stepmother | belle-mère/belles-mères | f
 [kin plural]
 friends/friends | amis/amis | m
 parents/parents | parents/parents | m
@@ -147,7 +147,7 @@ radish | radis | m
 aubergine | aubergine | f
 courgette | courgette | f
 turnip | navet | m
-pumpkin | citrouille | f
+artichoke | artichaut | m
 [legume plural]
 beans/beans | *haricots/*haricots | m
 mushrooms/mushrooms | champignons/champignons | m
@@ -219,7 +219,6 @@ taxi | taxi | m
 plane | avion | m
 tram | tram | m
 ferry | ferry | m
-helicopter | hélicoptère | m
 [garment]
 hat | chapeau | m
 coat | manteau | m
@@ -232,10 +231,10 @@ jumper | pull | m
 tie | cravate | f
 belt | ceinture | f
 cap | casquette | f
-blouse | chemisier | m
+tracksuit | survêtement | m
 cardigan | gilet | m
 raincoat | imperméable | m
-uniform | uniforme | m
+apron | tablier | m
 swimsuit | maillot:0 de:0 bain:0/maillots:0 de:0 bain:0 | m
 dressing gown | robe:1 de:0 chambre:0/robes:1 de:0 chambre:0 | f
 [pair plural]
@@ -265,7 +264,7 @@ basket | panier | m
 bottle | bouteille | f
 bucket | seau | m
 backpack | sac:0 à:0 dos:0/sacs:0 à:0 dos:0 | m
-jar | pot | m
+jar | bocal | m
 [tableware]
 glass | verre | m
 cup | tasse | f
@@ -277,7 +276,7 @@ bowl | bol | m
 saucepan | casserole | f
 frying pan | poêle | f
 teapot | théière | f
-jug | carafe | f
+jug | pichet | m
 saucer | soucoupe | f
 tray | plateau | m
 [furniture]
@@ -289,7 +288,7 @@ wardrobe | armoire | f
 desk | bureau | m
 sofa | canapé | m
 mirror | miroir | m
-chest of drawers/chests of drawers | commode:0/commodes:0 | f
+bedside table | table:1 de:0 nuit:0/tables:1 de:0 nuit:0 | f
 stool | tabouret | m
 carpet | tapis | m
 cupboard | placard | m

@@ -106,6 +106,8 @@ def _measure(draw: Draw, verb: Verb, noun: Noun, chance: float) -> str | None:
 
 
 def _mass(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
+    if "known" in verb.flags:
+        return "the"
     measure = None if negated else _measure(draw, verb, noun, 0.3)
     if measure is not None:
         return measure

@@ -70,12 +70,16 @@ def of(pair: Pair) -> frozenset[str]:
     return frozenset(found)
 
 
+# How many pairs a share may be ahead or behind, so that shares do not wait for each other.
+SLACK = 3
+
+
 class Quota:
     """Holds phenomena to the shares of the pairs that were asked for.
 
-    After n pairs, the pairs with a phenomenon of share s are the n s nearest whole number or its
-    neighbour. Any number of shares can be held together as long as the grammar has sentences
-    with every combination that is needed.
+    After n pairs, those with a phenomenon of share s differ from n s by SLACK at most; a share of
+    0 or 1 holds exactly. Any number of shares can be held together as long as the grammar has
+    sentences with the combinations that are needed.
     """
 
     def __init__(self, shares: Mapping[str, float]) -> None:
@@ -91,7 +95,8 @@ class Quota:
         for name, share in self._shares.items():
             present = self._with[name]
             count = present if name in found else self._taken - present
-            if count >= (share if name in found else 1 - share) * (self._taken + 1):
+            part = share if name in found else 1 - share
+            if not part or count >= part * (self._taken + 1) + SLACK:
                 return False
         self._taken += 1
         self._with.update(found)

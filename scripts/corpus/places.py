@@ -113,7 +113,7 @@ attic | in dans | into dans
 garage | in dans | into dans
 balcony | on sur | onto sur
 field | in dans | into dans
-square | on sur | to sur
+square | in sur | to sur
 harbour | at à | to à
 """
 

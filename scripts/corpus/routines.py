@@ -24,7 +24,11 @@ TRAVELS = tuple(
 TIMED = tuple(verb for verb in INTRANSITIVES if "clock" in verb.flags)
 HABITS = tuple(verb for verb in ACTIONS if "habit" in verb.flags and "untimed" not in verb.flags)
 DOINGS = (*ACTIONS, *DITRANSITIVES)
-WISHED = (*HABITS, *TRAVELS, *DITRANSITIVES)
+WISHED = (
+    *HABITS,
+    *(verb for verb in TRAVELS if verb.english != "arrive"),
+    *DITRANSITIVES,
+)
 LASTING = tuple(
     replace(verb, flags=verb.flags - {"abroad"}) for verb in INTRANSITIVES if "last" in verb.flags
 )
@@ -75,7 +79,7 @@ def timetable(draw: Draw) -> Phrase:
 
 def custom(draw: Draw) -> Phrase:
     """Return "Marie often plays tennis" or "in summer, the children swim"."""
-    who = animal(draw) if draw.chance(0.12) else subject(draw)
+    who = animal(draw) if draw.chance(0.2) else subject(draw)
     verb = _able(draw, HABITS, who, "present")
     if verb is None:
         return custom(draw)

@@ -46,7 +46,7 @@ NOT_LISTED = (*objects.PEOPLE, "building", "outdoors", "room", "transport")
 
 def action(draw: Draw) -> Phrase:
     """Return somebody doing something, sometime."""
-    if draw.chance(0.12):
+    if draw.chance(0.3):
         return in_time(draw, act(draw, animal(draw)))
     if draw.chance(0.05):
         number = draw.pick(objects.FEW)

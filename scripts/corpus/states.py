@@ -119,7 +119,14 @@ GENERATIONS = {
     "aunt": {"thirty": "trente", "forty": "quarante"},
     "godfather": {"forty": "quarante", "fifty": "cinquante"},
     "godmother": {"forty": "quarante", "fifty": "cinquante"},
-    "father-in-law": OLD, "mother-in-law": OLD,
+    "stepfather": {"forty": "quarante", "fifty": "cinquante"},
+    "stepmother": {"forty": "quarante", "fifty": "cinquante"},
+    "prince": {"twenty": "vingt", "thirty": "trente"},
+    "princess": {"twenty": "vingt", "thirty": "trente"},
+    "king": {"forty": "quarante", "fifty": "cinquante"},
+    "queen": {"forty": "quarante", "fifty": "cinquante"},
+    "headmaster": {"forty": "quarante", "fifty": "cinquante"},
+    "headmistress": {"forty": "quarante", "fifty": "cinquante"},
 }  # fmt: skip
 ADJECTIVE_BY_NAME = {adjective.english: adjective for adjective in ADJECTIVE}
 STATE_VERBS = {name: target for name, target in rows(STATES)}  # noqa: C416

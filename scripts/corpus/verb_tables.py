@@ -32,11 +32,11 @@ TRANSITIVE = """
 see saw seen | voir | person | person animal vehicle transport building flower bloom nature | | noprog now
 see saw seen | voir | animal | person animal | | noprog now
 look / at | regarder | person pet | animal vehicle photo map flower house church clock train plane bus bridge nature bloom | | idle
-look / for | chercher | person | pet item text garment pair phone watch suitcase bag knife spoon | home |
+look / for | chercher | person | pet item text garment pair phone watch suitcase bag tableware | home |
 find found found | trouver | person | item text garment pair phone watch bag pet spoon knife | home town | noprog
 lose lost lost losing | perdre | person | item text hat scarf gloves phone watch bag -flower | town | noprog mishap
-buy bought bought | acheter | person | food drink vehicle garment pair text device furniture item house tableware -letter | market | abroad
-sell sold sold | vendre | person | food drink vehicle garment pair text device furniture item house -letter | |
+buy bought bought | acheter | person | food drink vehicle garment pair text device furniture item house tableware -letter instrument -passport -coin -key | market | abroad
+sell sold sold | vendre | person | food drink vehicle garment pair text device furniture item house -letter -passport -coin -toothbrush -comb -key tableware instrument | |
 eat ate eaten | manger | person | food | meal | habit
 eat ate eaten | manger | rabbit horse goat donkey | carrot apple bread | garden | habit
 eat ate eaten | manger | dog cat mouse | meat cheese fish bread | kitchen garden | habit
@@ -44,17 +44,17 @@ drink drank drunk drinking | boire | person | drink | meal | habit
 drink drank drunk drinking | boire | pet livestock | water milk | garden | habit
 read read | lire | person | text story poem recipe | study | habit same
 write wrote written | écrire | person | letter novel postcard story poem song recipe | study |
-open opened opened opening | ouvrir | person | opening box bag suitcase wardrobe gift letter | |
-close | fermer | person | opening box bag suitcase wardrobe book | |
+open opened opened opening | ouvrir | person | opening box bag suitcase wardrobe gift letter cupboard | |
+close | fermer | person | opening box bag suitcase wardrobe book cupboard | |
 take took taken | prendre | person | transport umbrella key bag map photo coat bicycle knife plate spoon | | one
-carry | porter | person | vessel umbrella chair | | untimed one
+carry | porter | person | vessel umbrella chair tray stool rocking_chair bedside_table bench mirror | | untimed one
 wear wore worn | porter | person | garment pair watch ring necklace | | one
-wash | laver | person | car lorry garment tableware dog window fruit van motorbike towel | garden kitchen | habit
-clean | nettoyer | person | room house shoes boots car table -garden | | habit
-break broke broken | casser | person | cup plate glass lamp watch window chair clock armchair | kitchen bedroom | noprog mishap one
-repair | réparer | person | vehicle device furniture door window | |
+wash | laver | person | car lorry garment -belt tableware dog window fruit van motorbike towel | garden kitchen | habit
+clean | nettoyer | person | room house shoes boots car furniture -garden -bed -desk | | habit
+break broke broken | casser | person | cup plate glass lamp watch window chair clock armchair bowl jug saucer teapot mirror doll alarm_clock | kitchen bedroom | noprog mishap one
+repair | réparer | person | vehicle device furniture -carpet -mirror door window rocking_chair | |
 drive drove driven | conduire | adult kin -son -daughter -grandson -granddaughter -nephew -niece | car lorry bus van tractor tram | | abroad one skill
-paint | peindre | person | house door bridge boat church table gate bench shelf | |
+paint | peindre | person | house door bridge boat church table gate bench shelf wardrobe cupboard room -garden cloud star rainbow tree mountain rocking_chair bedside_table stool waterfall lake | |
 help | aider | person | person | town home | habit
 know knew known | connaître | person | adult youth worker group restaurant village museum | | stative
 wait / for | attendre | person | person transport | town | habit
@@ -66,67 +66,66 @@ follow | suivre | person | person pet car lorry | walk | idle mishap
 follow | suivre | animal | person animal | walk | idle
 listen / to | écouter | person | person bird song story concert | walk | habit
 hear heard heard | entendre | person animal | animal train lorry plane bus piano violin | walk | noprog now
-cut cut cut cutting | couper | person | bread meat cheese cake onion apple carrot flower | kitchen garden | same
-prepare | préparer | person | soup salad coffee tea meat rice cake pancake fish sandwich lesson meeting party wedding omelette pizza tart chicken | kitchen | habit
-choose chose chosen | choisir | person | garment pair text dish item -letter film song recipe bloom | market |
-forget forgot forgotten forgetting | oublier | person | item text hat scarf coat phone bag meeting song recipe question | town office | noprog mishap
-hide hid hidden | cacher | person | gift letter key chocolate photo cake | home |
-love | adorer | person | food drink animal instrument film song story | | generic stative
-like | aimer | person | food drink animal bloom film song story | | generic stative
-hate | détester | person | vegetable staple drink animal | | generic stative
-prefer preferred preferred preferring | préférer | person | food drink animal | | generic stative
-want | vouloir | person | food drink pet garment book newspaper novel vehicle phone computer | | want stative
-need | avoir besoin | person | de+ car bicycle garment pair device furniture item bag | | want stative
+cut cut cut cutting | couper | person | bread meat cheese cake onion apple carrot flower pizza tart tomato leek ham | kitchen garden | same
+prepare | préparer | person | soup salad coffee tea meat rice cake pancake fish sandwich omelette pizza tart chicken chips noodles lentils mushrooms | kitchen | habit
+choose chose chosen | choisir | person | garment pair text dish item -letter film song recipe bloom -passport -coin -key | |
+forget forgot forgotten forgetting | oublier | person | item text hat scarf coat phone bag | town office | noprog mishap
+hide hid hidden | cacher | person | gift letter key chocolate photo cake coin ring necklace doll | home |
+love | adorer | person | food drink animal instrument film song story bloom nature | | generic stative
+like | aimer | person | food drink animal bloom film song story nature | | generic stative
+hate | détester | person | vegetable staple drink animal legume | | generic stative
+prefer preferred preferred preferring | préférer | person | food drink animal bloom film song story nature | | generic stative
+want | vouloir | person | food drink pet garment book newspaper novel vehicle phone computer instrument doll kite camera furniture | | want stative
+need | avoir besoin | person | de+ car bicycle garment pair device furniture item bag tableware | | want stative
 have had had | avoir | person | pet vehicle house device instrument garden farm umbrella | | want stative
 feed fed fed | nourrir | person | pet livestock | farm garden | habit
 build built built | construire | adult kin -son -daughter -grandson -granddaughter -nephew -niece | house boat table wardrobe gate | |
-leave left left leaving | quitter | person | house hotel hospital museum village office kitchen | |
-enter entered entered entering | entrer | person | dans+ house church hotel kitchen office castle | |
+leave left left leaving | quitter | person | house hotel hospital museum village office kitchen living_room dining_room | |
+enter entered entered entering | entrer | person | dans+ house church hotel kitchen office castle living_room dining_room cellar attic garage | |
 play | jouer | person | de+ instrument | house garden theatre church | the habit skill
 talk / to | parler | person | à+ person | town walk | habit
 phone | téléphoner | person | à+ person | | habit
 answer answered answered answering | répondre | person | à+ person | |
 smile / at | sourire | person | à+ person | |
-use | utiliser | person | computer phone umbrella map pencil knife spoon bicycle hammer ruler pen dictionary vacuum_cleaner camera | | idle
-borrow | emprunter | person | bicycle car umbrella book novel pencil suitcase dictionary pen hammer van camera | |
-keep kept | garder | person | key letter ticket photo gift book ball | | idle
-draw drew drawn | dessiner | person | animal house flower castle church bridge boat tree mountain bloom star river | study |
-push | pousser | person | door car bicycle chair table | | one
+use | utiliser | person | computer phone umbrella map pencil knife spoon bicycle hammer ruler pen dictionary vacuum_cleaner camera saucepan frying_pan teapot | | idle
+borrow | emprunter | person | bicycle car umbrella book novel pencil suitcase dictionary pen hammer van camera saucepan frying_pan instrument -piano | |
+keep kept | garder | person | key letter ticket photo gift book ball ring coin postcard | | idle
+draw drew drawn | dessiner | person | animal house flower castle church bridge boat tree mountain bloom star river cloud rainbow waterfall hill lake | study |
+push | pousser | person | door car bicycle chair table armchair sofa wardrobe rocking_chair bedside_table stool | | one
 pull | tirer | person | door chair table suitcase | | one
 pull | tirer | horse donkey | boat | | one
-fill | remplir | person | glass cup basket box bottle bucket | kitchen | one
-taste | goûter | person | dish soup cheese honey wine strawberry | restaurant kitchen |
-order | commander | person | dish soup salad fish coffee tea wine beer | restaurant |
+fill | remplir | person | glass cup basket box bottle bucket jug jar | kitchen | one
+taste | goûter | person | dish soup cheese honey wine strawberry jam ham | restaurant kitchen |
+order | commander | person | dish soup salad fish coffee tea wine beer pizza salmon orange_juice mineral_water lemonade chips noodles lentils peas mushrooms | restaurant |
 catch caught caught | attraper | person | ball fish mouse hen duck rabbit | | noprog one
 catch caught caught | attraper | cat dog | mouse bird ball fish rabbit rat | | noprog one
 chase | poursuivre | boy girl children dog | cat hen rabbit duck goat | street garden park | idle one
-chase | poursuivre | cat | mouse bird | garden | idle one
-bite bit bitten | mordre | dog | postman boy girl man woman uncle cat | | noprog mishap one
+chase | poursuivre | cat fox | mouse bird hen | garden | idle one
 invite | inviter | person | person | restaurant |
 greet | saluer | person | person | town |
 kiss | embrasser | person | kin | |
 congratulate | féliciter | person | person | |
 recognise | reconnaître | person | person house village church photo | town | noprog
 understand understood understood | comprendre | person | person question lesson joke story poem film recipe | | stative
-describe | décrire | person | house castle village photo man woman boy girl | | idle
+describe | décrire | person | house castle village photo man woman boy girl room mountain lake waterfall rainbow cloud star | | idle
 admire | admirer | person | castle church garden horse flower photo museum bridge nature exhibition necklace bloom | | stative
 cross | traverser | person animal | street bridge park village forest garden river square field | | one
 receive | recevoir | person | letter postcard gift newspaper flower | | noprog
 hold held held | tenir | person | bag umbrella key glass flower book basket | | one
 pick | cueillir | person | flower apple pear strawberry orange tomato bloom cherry plum peach raspberry | garden | habit
 plant | planter | person | flower potato carrot onion tomato beans bloom tree cabbage leek peas | garden |
-peel | éplucher | person | potato carrot onion apple pear orange cucumber | kitchen |
+peel | éplucher | person | potato carrot onion apple pear orange cucumber banana turnip | kitchen |
 pour | verser | person | drink | kitchen |
-serve | servir | person | dish soup salad meat fish cheese coffee tea wine beer pizza champagne cider lemonade | restaurant |
-share | partager | person | cake sandwich bread chocolate orange pancake | | one
+serve | servir | person | dish soup salad meat fish cheese coffee tea wine beer pizza champagne cider lemonade chips noodles lentils mushrooms walnuts | restaurant |
+share | partager | person | cake sandwich bread chocolate orange pancake sweets walnuts chips | | one
 translate | traduire | person | letter book novel poem song story | |
-miss | rater | person | bus train plane tram ferry | station | noprog mishap one
+miss | rater | person | bus train plane tram | station | noprog mishap one
 disturb | déranger | person | person | |
 respect | respecter | person | person | | stative
-watch | regarder | person | film match | cinema stadium | habit
+watch | regarder | person | film match | | habit
 learn | apprendre | person | song poem lesson | school | habit
 sing sang sung | chanter | person | song | church theatre bathroom | habit
-ask | poser | person | question | | noprog one
+ask | poser | person | question | | noprog the
 tell told | raconter | person | story joke | | one
 organise | organiser | person | party concert meeting exhibition wedding | |
 leave left left | quitter | person | party meeting concert | | the noprog
@@ -137,22 +136,21 @@ wake woke woken / up | réveiller | person | person pet | | split
 put put put putting / on | mettre | person | garment pair watch | | split same one
 take took taken / off | enlever | person | garment pair watch | | split one
 turn / on | allumer | person | lamp computer television radio torch washing_machine dishwasher | | split one
-turn / off | éteindre | person | lamp computer phone television radio torch washing_machine | | split one
-pick / up | ramasser | person | ball pencil key gloves book ticket photo box newspaper | street | split
-throw threw thrown / away | jeter | person | newspaper letter ticket box photo map cup plate meat bread fish | | split
-put put put putting / away | ranger | person | book plate glass cup ball shoes boots coat knife spoon | | split same
-try tried tried / on | essayer | person | garment shoes boots gloves | | split one
+turn / off | éteindre | person | lamp computer phone television radio torch washing_machine alarm_clock | | split one
+pick / up | ramasser | person | ball pencil key gloves book ticket photo box newspaper coin pen | street | split
+throw threw thrown / away | jeter | person | newspaper letter ticket box photo map cup plate meat bread fish magazine toothbrush | | split
+put put put putting / away | ranger | person | book plate glass cup ball shoes boots coat knife spoon fork bowl saucepan pen exercise_book | | split same
+try tried tried / on | essayer | person | garment shoes boots gloves sunglasses sandals slippers | | split one
 bring brought brought / back | rapporter | person | book umbrella bicycle suitcase ball novel key | | split
 look / after | s'occuper | person | de+ pet livestock garden farm | | one
 remember | se souvenir | person | de+ person village house novel song film story wedding party concert meeting | | stative the
 talk / about | parler | person | de+ person novel book museum castle village film story song match wedding concert exhibition party | | the
-dream / about | rêver | person | de+ castle beach horse house garden mountain lake wedding | | the noprog mishap
+dream / about | rêver | person | de+ castle beach horse house garden mountain lake wedding waterfall | | the noprog mishap
 be was been / afraid of | avoir peur | person | de+ wild dog horse cow bull | | stative the
 trust | faire confiance | person | à+ person | | stative
-obey | obéir | youth children pupils son daughter grandson granddaughter nephew niece | à+ father mother grandfather grandmother parents | | stative the
 forgive forgave forgiven | pardonner | person | à+ person | | noprog
 look / like | ressembler | person | à+ kin actor actress | | stative one
-get got got getting / on | monter | person | dans+ bus train plane tram ferry | station | one
+get got got getting / on | monter | person | dans+ bus train plane tram | | one
 get got got getting / off | descendre | person | de+ bus train plane tram ferry | | one
 """
 
@@ -166,7 +164,7 @@ swim swam swum swimming | nager | dog duck | | habit last
 run ran run running | courir | person dog horse rabbit | walk | habit
 walk | marcher | person | walk | habit last
 laugh | rire | person | | habit
-cry | pleurer | person | bedroom street | last idle
+cry | pleurer | person | bedroom street | last idle mishap
 smile | sourire | person | | habit
 sing sang sung | chanter | person bird | walk theatre church bathroom | habit skill
 dance | danser | person | walk theatre kitchen | habit last skill
@@ -205,12 +203,11 @@ travel travelled travelled travelling | voyager | person | | habit abroad last
 wait | attendre | person | station town | last
 shout | crier | person | street park | idle
 whisper | chuchoter | person | library church theatre | habit idle
-cough | tousser | person | | idle noprog
-sneeze | éternuer | person | | idle noprog
+cough | tousser | person | | idle noprog mishap
+sneeze | éternuer | person | | idle noprog mishap
 jump | sauter | person cat dog | garden park | idle
 fly flew flown | voler | bird duck owl pigeon crow swan | | habit
 study studied studied | étudier | person | library school | habit last
-bark | aboyer | dog | garden street | idle last
 get got got getting / dressed | s'habiller | person | bedroom bathroom | clock untimed habit
 get got got getting / lost | se perdre | person | forest | noprog mishap
 have had had / a good time | s'amuser | person | park beach garden | last
@@ -233,12 +230,12 @@ go went gone / fishing | aller à:1 la:1 pêche:1 | person | | habit
 
 # english | french | things given
 DITRANSITIVE = """
-give gave given giving | donner | item text fruit watch hat scarf bloom ring necklace
+give gave given giving | donner | item text fruit watch hat scarf bloom ring necklace -passport -toothbrush -comb
 show showed shown | montrer | item text house vehicle watch dress
 send sent | envoyer | letter postcard gift book photo flower
-lend lent | prêter | bicycle car umbrella book pencil coat suitcase
-bring brought | apporter | flower gift book fruit cake newspaper chair cup glass bloom bottle
-offer | offrir | flower gift book watch chocolate hat scarf bloom ring necklace
+lend lent | prêter | bicycle car umbrella book pencil coat suitcase camera dictionary pen
+bring brought | apporter | flower gift book fruit cake newspaper chair cup glass bloom bottle bowl teapot tray saucepan jug sweets walnuts saucer
+offer | offrir | flower gift book watch chocolate hat scarf bloom ring necklace sweets
 throw threw thrown | lancer | ball apple orange
 give gave given giving / back | rendre | book umbrella bicycle suitcase ball novel key pencil
 """
