@@ -70,16 +70,16 @@ def of(pair: Pair) -> frozenset[str]:
     return frozenset(found)
 
 
-# How many pairs a share may be ahead or behind, so that shares do not wait for each other.
-SLACK = 3
+# How many pairs a share may be behind before none is taken without the phenomenon.
+BEHIND = 20
 
 
 class Quota:
     """Holds phenomena to the shares of the pairs that were asked for.
 
-    After n pairs, those with a phenomenon of share s differ from n s by SLACK at most; a share of
-    0 or 1 holds exactly. Any number of shares can be held together as long as the grammar has
-    sentences with the combinations that are needed.
+    After n pairs, those with a phenomenon of share s are n s at most, rounded up, and not much
+    fewer as long as the grammar has sentences with the combinations that are needed. A share of 0
+    or 1 holds exactly.
     """
 
     def __init__(self, shares: Mapping[str, float]) -> None:
@@ -88,16 +88,26 @@ class Quota:
         self._with: Counter[str] = Counter()
 
     def takes(self, pair: Pair) -> bool:
-        """Whether the pair keeps every share; if so it is counted."""
+        """Whether the pair keeps every share; if so it is counted.
+
+        It must have one of the phenomena that are behind, not all of them at once: there may be
+        no such sentence.
+        """
         if not self._shares:
             return True
         found = of(pair)
+        behind = helped = False
         for name, share in self._shares.items():
-            present = self._with[name]
-            count = present if name in found else self._taken - present
-            part = share if name in found else 1 - share
-            if not part or count >= part * (self._taken + 1) + SLACK:
+            missing = share * (self._taken + 1) - self._with[name]
+            if name in found:
+                if share == 0 or missing <= 0:
+                    return False
+                helped = helped or missing >= 1
+            elif share == 1 or missing > BEHIND:
                 return False
+            behind = behind or missing >= 1
+        if behind and not helped:
+            return False
         self._taken += 1
         self._with.update(found)
         return True
