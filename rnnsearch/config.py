@@ -45,6 +45,13 @@ class SplitConfig:
 
 
 @dataclass
+class ScoredSplitConfig(SplitConfig):
+    """The test split, whose words may have gold alignments."""
+
+    alignments: Any  # links i-j (sure) and ipj (possible), a line a pair: path, list or null
+
+
+@dataclass
 class DataConfig:
     """Where sentence pairs come from, and which of them train the model."""
 
@@ -60,7 +67,7 @@ class DataConfig:
     max_ratio: float | None  # longer side over shorter side, in pieces
     train: SplitConfig
     valid: SplitConfig
-    test: SplitConfig
+    test: ScoredSplitConfig
 
 
 @dataclass

@@ -94,18 +94,20 @@ def read_references(path: Path) -> list[str]:
 
 
 class FolderFiles(NamedTuple):
-    """What a corpus folder holds; test sets by the stem of their files."""
+    """What a corpus folder holds; test sets, and gold alignments, by the stem of their files."""
 
     train: PairFiles | None
     valid: PairFiles | None
     tests: dict[str, PairFiles]
+    alignments: dict[str, Path]
 
 
 def folder_files(folder: Path, *, source_lang: str, target_lang: str) -> FolderFiles:
     """Find `train`, `val` or `valid`, and `test*` in a folder.
 
     Args:
-        folder: holds `STEM.LANGUAGE` or `STEM.LANGUAGE.gz` for both languages.
+        folder: holds `STEM.LANGUAGE` or `STEM.LANGUAGE.gz` for both languages, and for a test set
+            maybe `STEM.align` or `STEM.align.gz`.
         source_lang: the ending of source files, such as `en`.
         target_lang: that of target files.
 
@@ -137,7 +139,11 @@ def folder_files(folder: Path, *, source_lang: str, target_lang: str) -> FolderF
     if "val" in sets and "valid" in sets:
         raise UserError(f"{folder}: holds both val and valid; remove or rename one of them")
     tests = {stem: files for stem, files in sets.items() if stem.startswith("test")}
-    return FolderFiles(sets.get("train"), sets.get("val", sets.get("valid")), tests)
+    aligned = [stem for stem in tests if {f"{stem}.align", f"{stem}.align.gz"} & set(names)]
+    return FolderFiles(
+        sets.get("train"), sets.get("val", sets.get("valid")), tests,
+        alignments={stem: _one_file(folder, f"{stem}.align") for stem in aligned},
+    )  # fmt: skip
 
 
 def _one_file(folder: Path, name: str) -> Path:

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch import metrics
+from rnnsearch.alignment_error import GoldLinks, LinkScorer, piece_counts, read_gold
 from rnnsearch.corpus import PairSource, read_references
 from rnnsearch.errors import UserError
 from rnnsearch.lines import counted
 from rnnsearch.scoring import score_pairs
-from rnnsearch.text import UNK
+from rnnsearch.text import UNK, Tokenizers
 from rnnsearch.translator import Translator
 
 
@@ -33,6 +34,8 @@ class EvaluationSet(NamedTuple):
             target's comes first.
         further: the files of the other ones.
         origin: where the pairs came from, plain values.
+        gold: links of each pair; None where there is no file of them.
+        alignments: the files of the gold links.
     """
 
     name: str
@@ -41,6 +44,8 @@ class EvaluationSet(NamedTuple):
     references: list[list[str]]
     further: list[str]
     origin: dict[str, Any]
+    gold: list[GoldLinks] | None
+    alignments: list[str]
 
 
 class Scoring(NamedTuple):
@@ -85,7 +90,10 @@ Stages = Callable[[str, int], AbstractContextManager[Bar]]
 """Starts the bar of a stage: what is done, and of how many lines or scores."""
 
 
-def read_set(name: str, source: PairSource, *, references: Sequence[Path] = ()) -> EvaluationSet:
+def read_set(
+    name: str, source: PairSource,
+    *, references: Sequence[Path] = (), alignments: Sequence[Path] = (),
+) -> EvaluationSet:  # fmt: skip
     """Read a test set, and refuse it before any work if its parts do not belong together.
 
     Args:
@@ -93,9 +101,10 @@ def read_set(name: str, source: PairSource, *, references: Sequence[Path] = ()) 
         source: where its pairs come from.
         references: files of further references; the target's own file and one named twice count
             once.
+        alignments: files of gold links between words, see `alignment_error.read_gold`.
 
     Raises:
-        UserError: something cannot be read, or the numbers of lines differ.
+        UserError: something cannot be read, the numbers of lines differ, or links do not fit.
     """
     pairs = source.read()
     sources, targets = list(pairs["source"]), list(pairs["target"])
@@ -118,7 +127,33 @@ def read_set(name: str, source: PairSource, *, references: Sequence[Path] = ()) 
             )
         lists.append(lines)
         further.append(str(path))
-    return EvaluationSet(name, sources, targets, lists, further, origin)
+    gold = None
+    if alignments:
+        gold = read_gold(alignments, sources=sources, targets=targets, label=source.label)
+    return EvaluationSet(
+        name, sources, targets, lists, further, origin, gold, [*map(str, alignments)]
+    )
+
+
+def link_scorer(test: EvaluationSet, tokenizers: Tokenizers) -> LinkScorer | None:
+    """Return what compares attention with the gold links of a test set; None without any.
+
+    Raises:
+        UserError: the pieces of a line do not spell the words that the links are of.
+    """
+    if test.gold is None:
+        return None
+    counts = [
+        piece_counts(
+            lines, tokenizer, gold=test.alignments[0],
+            name=files[0] if len(files) == 1 else f"the {side} of {test.name}",
+        )
+        for side, lines, tokenizer in zip(
+            ("source", "target"), (test.sources, test.targets), tokenizers, strict=True
+        )
+        for files in [test.origin.get(side, ())]
+    ]  # fmt: skip
+    return LinkScorer(test.gold, source_counts=counts[0], target_counts=counts[1])
 
 
 def evaluate(
@@ -136,8 +171,12 @@ def evaluate(
     tokenizers = translator.tokenizers
     source_ids = tokenizers.source.encode_batch(test.sources)
     target_ids = tokenizers.target.encode_batch(test.targets)
+    scorer = link_scorer(test, tokenizers)
     with stages("loss", len(source_ids)) as bar:
-        log_p = score_pairs(translator.models, source_ids, target_ids, progress=bar.update)
+        log_p = score_pairs(
+            translator.models, source_ids, target_ids, progress=bar.update,
+            attention=scorer.add if scorer else None,
+        )  # fmt: skip
     with stages("translating", len(source_ids)) as bar:
         found = translator.translate(test.sources, alignments=False, progress=bar.update)
     hypotheses = [translation.text for translation in found]
@@ -146,6 +185,7 @@ def evaluate(
     record = {
         **_scores(test, hypotheses, scoring=scoring, stages=stages),
         **_loss(log_p, tokens),
+        **_alignment(scorer),
         "sentences": len(hypotheses),
         "length_ratio": metrics.length_ratio(
             hypotheses, test.references, tokenize=scoring.tokenize, lowercase=scoring.lowercase
@@ -166,6 +206,7 @@ def evaluate(
     record |= {
         "test_set": test.name,
         **test.origin,
+        "alignments": test.alignments,
         "references": test.further,
         "tokenize": scoring.tokenize,
         "lowercase": scoring.lowercase,
@@ -217,6 +258,11 @@ def _loss(log_p: NDArray[np.float64], tokens: Sequence[int]) -> dict[str, float]
     """Return loss, in nats a piece, and perplexity of pairs with their log-probabilities."""
     loss = -float(log_p.sum()) / sum(tokens)
     return {"loss": loss, "perplexity": metrics.perplexity(loss)}
+
+
+def _alignment(scorer: LinkScorer | None) -> dict[str, float | None]:
+    names = ("alignment_error_rate", "alignment_precision", "alignment_recall")
+    return dict(zip(names, scorer.score() if scorer else (None, None, None), strict=True))
 
 
 def _unknown_rate(ids: Sequence[Sequence[int]]) -> float:

@@ -14,7 +14,7 @@ import yaml
 from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.errors import UserError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 MISSING = "???"  # how YAML marks a key that has no value yet
 
 T = TypeVar("T")
@@ -83,6 +83,11 @@ def _nearest_keys(key: str, keys: list[str]) -> str:
     close = difflib.get_close_matches(leaf, names := leaves | beside, n=1)
     if close:
         return f" (did you mean '{names[close[0]]}'?)"
+    # A key that only a part of a group has, such as data.test.alignments.
+    top = group.partition(".")[0]
+    sisters = [name for name in keys if name.startswith(f"{top}.") and name.endswith(f".{leaf}")]
+    if len(sisters) == 1 and "." in group:
+        return f", it belongs to {sisters[0].rpartition('.')[0]}"
     return f", the keys are {', '.join(beside.values())}"
 
 
@@ -170,6 +175,9 @@ def from_plain(plain: Any, *, name: str) -> TrainConfig:
     version = values.pop("schema")
     if version == 1:
         values = _from_schema_1(values)
+    if version in (1, 2):
+        # Later keys, at the values that mean what there was before.
+        values = _over({"data": {"test": {"alignments": None}}}, values)
     elif version != SCHEMA_VERSION:
         message = f"{name}: schema {version}, but this program reads schema {SCHEMA_VERSION}"
         raise UserError(f"{message}; use the version of rnnsearch that trained it", status=1)

@@ -24,6 +24,7 @@ def score_pairs(
     *,
     batch_sentences: int = 64,
     progress: Callable[[int], object] | None = None,
+    attention: Callable[[int, NDArray[np.float32]], object] | None = None,
 ) -> NDArray[np.float64]:
     """Return log p(target, EOS | source) of each pair, natural logarithm, in the pairs' order.
 
@@ -36,6 +37,8 @@ def score_pairs(
         targets: likewise.
         batch_sentences: pairs at once.
         progress: called with the number of pairs just finished.
+        attention: called with the number of each pair and its attention weights (T, S + 1), without
+            the row of the end mark; pairs come in any order.
     """
     ensemble = [models] if isinstance(models, TranslationModel) else list(models)
     device = ensemble[0].W_o.weight.device
@@ -49,8 +52,12 @@ def score_pairs(
             lengths, batch_sentences=batch_sentences, max_positions=POSITIONS
         ):
             batch = collate([sources[i] for i in chosen], [targets[i] for i in chosen])
-            log_p = _log_probabilities(ensemble, batch.to(device))
+            log_p, alpha = force(ensemble, batch.to(device))
             scores[chosen] = log_p.double().sum(1).cpu().numpy()
+            if attention is not None:
+                weights = alpha.float().cpu().numpy()
+                for row, i in enumerate(chosen):
+                    attention(i, weights[row, : len(targets[i]), : len(sources[i]) + 1])
             if progress is not None:
                 progress(len(chosen))
     finally:
@@ -59,9 +66,16 @@ def score_pairs(
     return scores
 
 
-def _log_probabilities(models: Sequence[TranslationModel], batch: Batch) -> Float[Tensor, "B T"]:
-    """Return log p of each target word, 0 at padding, where every model says 0."""
-    log_p = [model.log_probabilities(batch)[0] for model in models]
-    if len(log_p) == 1:
-        return log_p[0]
-    return torch.stack(log_p).logsumexp(0) - math.log(len(log_p))
+def force(
+    models: Sequence[TranslationModel], batch: Batch
+) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T S"]]:
+    """Return log p of each target word (0 at padding) and the attention weights.
+
+    Of an ensemble these are the logarithm of the mean probability and the mean of the weights.
+    """
+    found = [model.log_probabilities(batch) for model in models]
+    if len(found) == 1:
+        return found[0]
+    # At padding every model says 0, and so does the mean.
+    log_p = torch.stack([log_p for log_p, _ in found]).logsumexp(0) - math.log(len(found))
+    return log_p, torch.stack([alpha for _, alpha in found]).mean(0)

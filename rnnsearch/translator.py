@@ -11,7 +11,6 @@ from typing import NamedTuple, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from rnnsearch.alignment import read_dictionary, replace_unknown
 from rnnsearch.batches import collate, collate_sources, plan_decoding
@@ -20,6 +19,7 @@ from rnnsearch.errors import UserError
 from rnnsearch.loading import load_model
 from rnnsearch.model import TranslationModel
 from rnnsearch.plain import load_run_config
+from rnnsearch.scoring import force
 from rnnsearch.search import LONG_SOURCE, Hypothesis, SearchOptions, search
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
 from rnnsearch.validation import pick_device
@@ -266,9 +266,9 @@ class Translator:
             target: target ids without EOS; its row is left out.
         """
         batch = collate([source], [target]).to(self.device)
-        weights: list[Tensor] = [model.log_probabilities(batch)[1] for model in self.models]
-        alpha: NDArray[np.float32] = torch.stack(weights).mean(0)[0, :-1].float().cpu().numpy()
-        return alpha
+        alpha = force(self.models, batch)[1]
+        weights: NDArray[np.float32] = alpha[0, :-1].float().cpu().numpy()
+        return weights
 
 
 def _check_lines(lines: Sequence[str]) -> None:

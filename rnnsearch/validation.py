@@ -140,7 +140,7 @@ def _check_train(config: TrainConfig) -> None:
         if data.kind == "demo" and given:
             message = f"data.{name}.{given[0]} is set, but data=demo has files of its own"
             raise UserError(f"{message}; add data=files")
-    _check_split("data.test", data.test, kind=data.kind, needed=False)
+    _check_test(data)
     splits = (data.train, data.valid, data.test)
     if data.columns is not None and data.kind != "hub" and not any(s.table for s in splits):
         raise UserError(
@@ -187,6 +187,16 @@ def _check_split(key: str, split: SplitConfig, *, kind: str, needed: bool) -> No
         raise UserError(f"{key}.split is set, but data={kind} reads no set; add data=hub")
 
 
+def _check_test(data: DataConfig) -> None:
+    """Hold that the test split is whole, and that gold alignments have pairs to belong to."""
+    test = data.test
+    _check_split("data.test", test, kind=data.kind, needed=False)
+    named = test.source is not None or test.table is not None or data.kind == "hub"
+    if test.alignments is not None and not named:
+        message = "data.test.alignments is set, but data.test.source and data.test.target are null"
+        raise UserError(f"{message}; give the files that it belongs to, or data.test.table=FILE")
+
+
 def _check_trainer(trainer: TrainerConfig) -> None:
     limits = (trainer.max_updates, trainer.max_epochs, trainer.max_minutes)
     if all(limit is None for limit in limits):
@@ -207,7 +217,7 @@ def _check_evaluate(config: EvaluateConfig) -> None:
     ):
         message = f"test_set={config.test_set}: expected a plain name"
         raise UserError(f"{message}; it names a folder in the run's evaluations/")
-    _check_split("data.test", data.test, kind=data.kind, needed=False)
+    _check_test(data)
     named = data.test.source is not None or data.test.table is not None
     if data.kind == "files" and not named:
         message = "no test set: data.test.source and data.test.target are null"

@@ -15,7 +15,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 # The order of reading: a module imports only modules above it.
 ORDER = """
 errors lines stream ids subwords moses words text arrowcache encoded corpus columns tables datafiles
-hubaccess hub batches metrics alignment config plain rules validation resuming products positions
+hubaccess hub batches metrics alignment alignment_error config plain rules validation resuming
+products positions
 attention recurrent fused encoder decoder model loss optim search scoring checkpoint loading
 distributed translator evaluation interrupts progress runlog run saving plots training report cli
 """.split()  # noqa: SIM905 - a list of literals would take a page

@@ -21,6 +21,7 @@ from rnnsearch.config import (
     PlateauConfig,
     RnnsearchConfig,
     SchedulerConfig,
+    ScoredSplitConfig,
     SgdConfig,
     SplitConfig,
     TrainConfig,
@@ -72,8 +73,8 @@ def change(config: Any, key: str, value: Any) -> None:
     setattr(config, name, value)
 
 
-def files_split(source: Any, target: Any) -> SplitConfig:
-    return SplitConfig(source, target, table=None, split=None)
+def files_split(source: Any, target: Any) -> ScoredSplitConfig:
+    return ScoredSplitConfig(source, target, table=None, split=None, alignments=None)
 
 
 def evaluating(config: TrainConfig) -> EvaluateConfig:
@@ -186,7 +187,8 @@ def test_a_run_is_named_by_its_folder_or_experiment_or_data(tmp_path: Path) -> N
 
 def test_plain_values_come_back_equal_through_yaml(config: TrainConfig) -> None:
     config.optimizer.lr = 1e-30
-    config.data.test = SplitConfig(["/a/é=1, (2) [3].en", "/b"], "/c: #d ${x}\n", None, None)
+    sides = (["/a/é=1, (2) [3].en", "/b"], "/c: #d ${x}\n")
+    config.data.test = ScoredSplitConfig(*sides, None, None, ["/é.align"])
     plain = to_plain(config)
     assert next(iter(plain)) == "schema"
     text = to_yaml(plain)
@@ -196,7 +198,7 @@ def test_plain_values_come_back_equal_through_yaml(config: TrainConfig) -> None:
 
 
 def test_a_path_in_bytes_that_the_locale_cannot_read_is_kept(config: TrainConfig) -> None:
-    config.data.test = SplitConfig(os.fsdecode(b"/a/\xe9.en"), "/b", None, None)
+    config.data.test = ScoredSplitConfig(os.fsdecode(b"/a/\xe9.en"), "/b", None, None, None)
     plain = yaml.safe_load(to_yaml(to_plain(config)))
     again = from_plain(plain, name="config.yaml").data.test
     assert os.fsencode(again.source) == b"/a/\xe9.en"
@@ -206,7 +208,7 @@ def test_a_path_in_bytes_that_the_locale_cannot_read_is_kept(config: TrainConfig
     ("damage", "message"),
     [
         (lambda plain: plain.pop("schema"), "config.yaml: not a run's configuration"),
-        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 2"),
+        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 3"),
         (lambda plain: plain["model"].update(kind="other"), "model.kind=other"),
         (lambda plain: plain["model"].update(hiden_size=3), "hiden_size.*model.hidden_size"),
         (lambda plain: plain["model"].pop("bias"), "model.bias: a value is missing"),
@@ -361,7 +363,7 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
         ),
         (
             "data.test",
-            SplitConfig("a", "b", "t.tsv", None),
+            ScoredSplitConfig("a", "b", "t.tsv", None, None),
             "data.test.table is set, and so is data.test.source",
         ),
         (
@@ -369,6 +371,12 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
             SplitConfig(None, None, None, "validation"),
             "data.valid.split is set, but data=demo reads no set; add data=hub",
         ),
+        (
+            "data.test.alignments",
+            "a.align",
+            "data.test.alignments is set, but data.test.source and",
+        ),
+        ("data.test.alignments", [], "data.test.alignments=.* is an empty list"),
         ("data.train", files_split("a", "b"), "data=demo has files of its own; add data=files"),
         ("data.valid", files_split("a", None), "data.valid.target is null, but data.valid.source"),
         ("data.test", files_split(None, "b"), "data.test.source is null, but data.test.target"),
@@ -513,6 +521,14 @@ def test_a_run_of_schema_1_is_read(config: TrainConfig) -> None:
         del plain["data"][key]
     for split in ("train", "valid", "test"):
         del plain["data"][split]["table"], plain["data"][split]["split"]
+    del plain["data"]["test"]["alignments"]
+    assert from_plain(plain, name="config.yaml") == config
+
+
+def test_a_run_of_schema_2_is_read(config: TrainConfig) -> None:
+    plain = to_plain(config)
+    plain["schema"] = 2
+    del plain["data"]["test"]["alignments"]
     assert from_plain(plain, name="config.yaml") == config
 
 

@@ -38,6 +38,7 @@ KEYS = {
     *("bleu", "chrf", "ter", "loss", "perplexity", "sentences", "length_ratio", "unknown_rate"),
     *("unknown_rate_source", "unknown_rate_reference", "by_length", "checkpoint", "decode"),
     *("test_set", "source", "target", "references", "tokenize", "lowercase", "replace_unk"),
+    *("alignment_error_rate", "alignment_precision", "alignment_recall", "alignments"),
 }
 
 
@@ -192,7 +193,7 @@ def test_a_name_like_a_test_set_that_is_not_there_is_refused(
     folder = (*base, "data=folder", f"data.dir={tmp_path}")
     told = ("test_set=test_2017", "test_2016", "must not begin with 'test'")
     refuse(*folder, "test_set=test_2017", words=told, status=(2,))
-    refuse(*base, "data=demo", "test_set=tests", words=("test_set=tests", "but test;"))
+    refuse(*base, "data=demo", "test_set=tests", words=("test_set=tests", "but test, test_length;"))
     for words in ((*folder, "test_set=test_2016"), (*folder, "test_set=greedy")):
         assert words[-1] == f"test_set={row_of_first(succeed(*words).out)}"
     succeed(*base, *SEVEN, "test_set=test_2017")

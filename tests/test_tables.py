@@ -16,7 +16,7 @@ from rnnsearch import arrowcache
 from rnnsearch.cli.sources import test_sources as sources_of_test
 from rnnsearch.cli.sources import training_sources
 from rnnsearch.columns import PairColumns
-from rnnsearch.config import DataConfig, SplitConfig
+from rnnsearch.config import DataConfig, ScoredSplitConfig, SplitConfig
 from rnnsearch.corpus import PairFiles
 from rnnsearch.errors import UserError
 from rnnsearch.tables import TableFiles, table_files
@@ -452,9 +452,8 @@ def test_a_table_gives_what_files_give(tmp_path):
 
 def data_config(**changes) -> DataConfig:
     empty = {"source": None, "target": None, "table": None, "split": None}
-    splits = {
-        name: SplitConfig(**empty | changes.pop(name, {})) for name in ("train", "valid", "test")
-    }
+    splits = {name: SplitConfig(**empty | changes.pop(name, {})) for name in ("train", "valid")}
+    splits["test"] = ScoredSplitConfig(**empty | changes.pop("test", {}), alignments=None)
     values = {
         "kind": "files", "dir": None, "path": None, "name": None, "streaming": False,
         "source_lang": "en", "target_lang": "fr", "columns": None, "max_length": None,

@@ -97,12 +97,15 @@ def _store_run(command: str, options: Options) -> None:
 def _replaced(typed: frozenset[str]) -> tuple[str, ...]:
     """Return the keys of the run's test set that do not count beside those that were typed.
 
-    What is typed names a test set as a whole, so nothing of another one may be left in it.
+    What is typed names a test set as a whole, so nothing of another one may be left in it; gold
+    alignments alone name none, and belong to the run's.
     """
-    if any(key == "data.test" or key.startswith("data.test.") for key in typed):
-        return ("source", "target", "table", "split")
+    named = typed - {"data.test.alignments"}
+    if any(key == "data.test" or key.startswith("data.test.") for key in named):
+        return ("source", "target", "table", "split", "alignments")
     # Files would come before the folder or the set.
-    return ("source", "target", "table") if typed & {"data.dir", "data.path", "data.name"} else ()
+    files = ("source", "target", "table", "alignments")
+    return files if typed & {"data.dir", "data.path", "data.name"} else ()
 
 
 def _unset(hint: Any) -> Any:

@@ -42,7 +42,8 @@ _FOLDERS = ("run_dir", "start_from", "tokenizer.path", "data.dir", "data.path", 
 _FILES = (
     *("input", "output", "alignments", "scores", "references", "replace_unk", "checkpoint"),
     *(f"data.{split}.{part}" for split in ("train", "valid", "test")
-      for part in ("source", "target", "table", "alignments")),
+      for part in ("source", "target", "table")),
+    "data.test.alignments",
 )  # fmt: skip
 
 

@@ -2,9 +2,10 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,9 +14,8 @@ from rnnsearch import metrics
 from rnnsearch.cli import scoretable
 from rnnsearch.cli.checkpoints import step_names
 from rnnsearch.cli.scorefile import check_scores, write_scores
-from rnnsearch.cli.sources import finds_tests, test_sources
+from rnnsearch.cli.sources import finds_tests, gold_alignments, test_sources
 from rnnsearch.config import DecodeConfig, EvaluateConfig, listed, paths_of
-from rnnsearch.corpus import PairSource
 from rnnsearch.errors import UserError, printable
 from rnnsearch.evaluation import (
     Bar,
@@ -25,12 +25,19 @@ from rnnsearch.evaluation import (
     Stages,
     evaluate,
     finite,
+    link_scorer,
     read_set,
     score_rows,
 )
 from rnnsearch.lines import counted
 from rnnsearch.runlog import progress_bar
 from rnnsearch.translator import Translator
+
+# What `comparison.json` says of a run beside the scores that are tested.
+_PLAIN = (
+    *("loss", "perplexity", "length_ratio"),
+    *("alignment_error_rate", "alignment_precision", "alignment_recall"),
+)
 
 
 class Run(NamedTuple):
@@ -62,15 +69,21 @@ def run(config: EvaluateConfig) -> None:
     metrics.check_tokenize(scoring.tokenize)
     _check_runs(config, names)
     with _told_of_columns(config):
-        sources = _sources(config)
-        check_scores(config, sources=sources)
+        found = test_sources(config.data)
+        chosen = _chosen(config, found)
+        gold = {name: gold_alignments(config.data, own) for name, own in chosen.items()}
+        check_scores(config, sources={name: found[own] for name, own in chosen.items()}, gold=gold)
         tests = [
-            read_set(name, source, references=paths_of(config.references))
-            for name, source in sources.items()
+            read_set(
+                name, found[own], references=paths_of(config.references), alignments=gold[name]
+            )
+            for name, own in chosen.items()
         ]
     resamples = _resamples(scoring) if len(names) > 1 else scoring.bootstrap
     metrics.check_bootstrap(resamples, lines=max(len(test.sources) for test in tests))
     runs = [_load(name, config) for name in names]
+    for test, one in product(tests, runs):
+        link_scorer(test, one.translator.tokenizers)
     if len(runs) > 1:
         told = "the settings of the search, and test sets that are not given, are those of"
         print(f"comparing {len(runs)} runs: {told} {names[0]}", file=sys.stderr)
@@ -99,28 +112,30 @@ def _told_of_columns(config: EvaluateConfig) -> Iterator[None]:
         raise UserError(f"{told}; {remedy}", status=error.status) from error
 
 
-def _sources(config: EvaluateConfig) -> dict[str, PairSource]:
-    """Return the test sets that are asked for, by the names of their results."""
-    sources = test_sources(config.data)
+def _chosen(config: EvaluateConfig, found: Collection[str]) -> dict[str, str]:
+    """Return the test sets that are asked for, of those found, by the names of their results."""
     name = config.test_set
-    if name is not None and name in sources:
-        sources = {name: sources[name]}
-    elif name is not None and len(sources) > 1:
-        raise UserError(f"test_set={name}: the test sets are {', '.join(sources)}")
+    # The demo's further sets are there to be named.
+    usual = [*found][:1] if config.data.kind == "demo" else [*found]
+    chosen = {one: one for one in usual}
+    if name is not None and name in found:
+        chosen = {name: name}
+    elif name is not None and len(usual) > 1:
+        raise UserError(f"test_set={name}: the test sets are {', '.join(found)}")
     elif name is not None:
         # A name like those of the sets that are looked for would be taken for one of them.
         if name.startswith("test") and finds_tests(config.data):
             raise UserError(
-                f"test_set={name}: there is no such test set, but {', '.join(sources)}; another "
+                f"test_set={name}: there is no such test set, but {', '.join(found)}; another "
                 "name for its results must not begin with 'test'"
             )
-        sources = {name: next(iter(sources.values()))}
-    if config.references is not None and len(sources) > 1:
+        chosen = {name: usual[0]}
+    if config.references is not None and len(chosen) > 1:
         raise UserError(
-            f"references: they belong to one test set, but there are {len(sources)}; choose one "
-            f"with test_set=NAME, of {', '.join(sources)}"
+            f"references: they belong to one test set, but there are {len(chosen)}; choose one "
+            f"with test_set=NAME, of {', '.join(chosen)}"
         )
-    return sources
+    return chosen
 
 
 def _check_runs(config: EvaluateConfig, names: Sequence[str]) -> None:
@@ -229,7 +244,7 @@ def _compared(
             "run_dir": str(one.folder.resolve()),
             "checkpoint": one.checkpoint,
         }
-        entry |= {key: result.record[key] for key in ("loss", "perplexity", "length_ratio")}
+        entry |= {key: result.record[key] for key in _PLAIN}
         for key in signatures:
             more = differences[number - 1][key]._asdict() if number else {}
             entry[key] = {**result.record[key], **more}
@@ -237,6 +252,7 @@ def _compared(
     record = {
         "test_set": test.name,
         **test.origin,
+        "alignments": test.alignments,
         "references": test.further,
         "sentences": len(test.sources),
         "test": "paired bootstrap",

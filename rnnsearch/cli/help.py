@@ -70,6 +70,7 @@ Keys (KEY=VALUE; null is "no value")
   device                  auto, cpu, cuda, cuda:N
   data.test.source, data.test.target, data.test.table
                           the test set; the run's own by default
+  data.test.alignments    gold links of its words, i-j or ipj, for the alignment error rate
   references              further reference files
   data.dir                data=folder: every test* in it, or the one that test_set names
   test_set                a name for the results; the stem of the test file by default

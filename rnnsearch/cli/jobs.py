@@ -107,6 +107,7 @@ def _make_absolute(data: DataConfig) -> None:
         split.source = _absolute_paths(split.source)
         split.target = _absolute_paths(split.target)
         split.table = _absolute_paths(split.table)
+    data.test.alignments = _absolute_paths(data.test.alignments)
 
 
 def _absolute_paths(value: Any) -> Any:
@@ -130,6 +131,8 @@ def _check_files(data: DataConfig, splits: tuple[str, ...]) -> None:
         for side in ("source", "target", "table"):
             for path in paths_of(getattr(split, side)):
                 _check_file(f"data.{name}.{side}", path)
+    for path in paths_of(data.test.alignments):
+        _check_file("data.test.alignments", path)
 
 
 def _check_file(key: str, path: Path) -> None:

@@ -1,7 +1,7 @@
 """The file of `scores=PATH`: looked at before any work, and written."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rnnsearch import checkpoint as files
@@ -11,12 +11,16 @@ from rnnsearch.corpus import PairSource
 from rnnsearch.errors import UserError
 
 
-def check_scores(config: EvaluateConfig, *, sources: Mapping[str, PairSource]) -> None:
+def check_scores(
+    config: EvaluateConfig, *, sources: Mapping[str, PairSource],
+    gold: Mapping[str, Sequence[Path]],
+) -> None:  # fmt: skip
     """Hold that `scores` names a file that can be written, holds one table and destroys nothing.
 
     Args:
         config: of the command.
         sources: the test sets by name.
+        gold: the files of their gold alignments.
 
     Raises:
         UserError: it does not; the message says which file is in danger.
@@ -35,6 +39,8 @@ def check_scores(config: EvaluateConfig, *, sources: Mapping[str, PairSource]) -
         )
     check_place("scores", path)
     check_not("scores", path, _taken(config, sources))
+    links = (("the test set's gold alignments", file) for files in gold.values() for file in files)
+    check_not("scores", path, links)
     if config.data.path is not None and path.exists() and inside(path, Path(config.data.path)):
         raise UserError(f"scores={path}: is a file of data.path; choose another name")
     for run_dir in runs:
@@ -69,9 +75,10 @@ def _data_files(data: DataConfig) -> Iterator[tuple[str, Path]]:
         for key in ("source", "target", "table"):
             for path in paths_of(getattr(split, key)):
                 yield f"data.{name}.{key}", path
+    yield from (("data.test.alignments", path) for path in paths_of(data.test.alignments))
     folder = data_folder(data)
     if folder is not None and folder.is_dir():
-        endings = (f".{data.source_lang}", f".{data.target_lang}")
+        endings = (f".{data.source_lang}", f".{data.target_lang}", ".align")
         for path in sorted(folder.iterdir()):
             if path.name.removesuffix(".gz").endswith(endings):
                 yield f"a file of the corpus {folder}", path

@@ -41,6 +41,11 @@ def notes(rows: Sequence[Row], *, search: str) -> str:
     lines = [f"search: {search}"]
     if any(record["bleu"]["low"] is not None for _, record in rows):
         lines.append("±: half the width of the 95% bootstrap interval, around its mean")
+    if _aligned(rows):
+        lines.append(
+            "AER: alignment error rate in percent; links from the attention while the reference is "
+            "forced"
+        )
     signatures = {
         f"{name} {record[key]['signature']}": None
         for key, name in _VARIANTS.items()
@@ -89,11 +94,20 @@ def _main(what: str, rows: Sequence[Row]) -> str:
         ]
         for name, record in rows
     ]
+    if _aligned(rows):
+        head.append("AER")
+        for row, (_, record) in zip(cells, rows, strict=True):
+            rate = record.get("alignment_error_rate")
+            row.append("-" if rate is None else f"{100 * rate:.2f}")
     if any(record["unknown_rate"] for _, record in rows):
         head.append("unknown")
         for row, (_, record) in zip(cells, rows, strict=True):
             row.append(f"{100 * record['unknown_rate']:.2f}%")
     return _grid(head, cells)
+
+
+def _aligned(rows: Sequence[Row]) -> bool:
+    return any(record.get("alignment_error_rate") is not None for _, record in rows)
 
 
 def _no_unk(rows: Sequence[Row]) -> str:

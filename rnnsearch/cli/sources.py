@@ -84,6 +84,18 @@ def test_sources(data: DataConfig) -> dict[str, PairSource]:
     return dict(found.tests)
 
 
+def gold_alignments(data: DataConfig, name: str) -> tuple[Path, ...]:
+    """Return the files of gold alignments of one of `test_sources`: those given, or the folder's.
+
+    Raises:
+        UserError: a folder holds it in two forms.
+    """
+    found = _folder(data) if finds_tests(data) else None
+    if found is None:
+        return paths_of(data.test.alignments)
+    return (found.alignments[name],) if name in found.alignments else ()
+
+
 def finds_tests(data: DataConfig) -> bool:
     """Tell whether test sets are found by name, and not given as files, tables or a split."""
     if _named(data.test, data) is not None:
