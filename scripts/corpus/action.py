@@ -287,6 +287,8 @@ def act(
     tense = tense or tense_for(draw, verb, subject)
     if negation is None:
         negation = _negation(draw, verb, tense, question=question)
+    if verb.tail.startswith(("un:", "une:", "du:", "de:")):
+        negation = ""  # "pas" would change the article of the phrase
     adverb = _adverb(draw, verb, tense, often) if not negation and not question else None
     form = Form(tense, negation=negation, adverb=adverb, question=question)
     found = complement(draw, verb, subject, negated=bool(negation), tense=tense)
@@ -298,8 +300,6 @@ def act(
 
 def _negation(draw: Draw, verb: Verb, tense: str, *, question: bool) -> str:
     if question or tense == "just" or "mishap" in verb.flags or verb.english == "find":
-        return ""
-    if verb.tail.startswith(("un:", "une:")):  # "pas" would change the article of the phrase
         return ""
     if "generic" in verb.flags:
         return "not" if verb.english == "like" and draw.chance(0.2) else ""
@@ -317,12 +317,14 @@ def _adverb(draw: Draw, verb: Verb, tense: str, often: float) -> Phrase | None:
     return None
 
 
-def in_time(draw: Draw, action: Action, *, front: float = 0.25) -> Phrase:
+def in_time(draw: Draw, action: Action) -> Phrase:
     """Return the action as a statement, placed in time at its end or before it."""
     when = time(draw, action)
     statement = action.clause.statement()
-    if when is None:
-        return statement
-    if draw.chance(front):
-        return comma(when) + statement
-    return statement + when
+    return statement if when is None else placed(draw, statement, when)
+
+
+def placed(draw: Draw, statement: Phrase, when: Phrase) -> Phrase:
+    """Return the adverbial after the statement, or before it with a comma."""
+    twice = statement.english[-1].text == when.english[0].text  # "puts it on on Friday"
+    return comma(when) + statement if twice or draw.chance(0.25) else statement + when

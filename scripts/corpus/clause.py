@@ -53,8 +53,8 @@ class Clause:
         lead = lead or Phrase()
         what = bool(lead.french) and lead.french[0].text == "que"
         asking = [
-            token("est-ce", lead.english[0] if what else word, mark="question"),
-            token("que", word),
+            token("est-ce", lead.english[0] if what else word, self.group.head, mark="question"),
+            token("que", word, self.group.head, mark="question"),
         ]
         subject, group = self.subject.phrase, self.group
         return Phrase(

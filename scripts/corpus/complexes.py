@@ -100,8 +100,8 @@ def content(draw: Draw, who: Nominal, verb: str, *, past: bool) -> Phrase:
         tense = "past" if past else ("future" if verb == "hope" else "present")
         return states.be_in_state(who, draw.even(names), Form(tense)).statement()
     if verb == "hope":
-        verbs = able(HOPES, who.kind, who.agreement, "future")
-        return act(draw, who, verb=draw.even(verbs), tense="future", negation="").clause.statement()
+        hoped_for = draw.even(able(HOPES, who.kind, who.agreement, "future"))
+        return act(draw, who, verb=hoped_for, tense="future", negation="").clause.statement()
     verbs = [v for v in ACTIONS if who.kind in v.subjects]
     inner = draw.even([v for v in verbs if not (who.pronoun and "stative" in v.flags)])
     tenses = ("present", "past", "future", "progressive", "near")

@@ -98,9 +98,12 @@ def manner(draw: Draw) -> Phrase:
     verb = MANNER_VERBS[name]
     tense = draw.weighted({"present": 3, "past": 2, "progressive": 1})
     english, french = draw.even(adverbs.split(", ")).split()
-    if who.kind not in verb.subjects or (tense == "progressive" and english in ("well", "badly")):
+    skill = english in ("well", "badly", "fluently")
+    if who.kind not in verb.subjects or (tense == "progressive" and skill):
         return manner(draw)
     word = Word(english)
+    if english == "fluently":
+        tense = "present"
     beside = french.endswith("!")
     adverb = token(french.removesuffix("!"), word, mark="adverb of manner")
     form = Form(tense, adverb=Phrase([], [adverb]) if beside else None)

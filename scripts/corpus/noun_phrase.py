@@ -68,9 +68,9 @@ def _choose_adjectives(
 
 
 def _clash(first: Adjective, second: Adjective) -> bool:
-    """Whether both say too much: nothing is "good delicious", what is new is not broken."""
-    kinds = KINDS[first.rank], KINDS[second.rank]
-    return kinds == ("opinion", "opinion") or (first.english == "new" and kinds[1] == "state")
+    """Whether both say too much: nothing is "big huge", what is new is not broken."""
+    state = KINDS[second.rank] == "state"
+    return first.rank == second.rank or (first.english == "new" and state)
 
 
 def _determiner(kind: str, noun: Noun, head: Word, *, plural: bool, preposed: bool) -> Phrase:

@@ -121,12 +121,13 @@ def _mass(draw: Draw, verb: Verb, noun: Noun, *, negated: bool) -> str:
 
 def _singular(draw: Draw, verb: Verb, noun: Noun) -> str:
     if "known" in verb.flags:
-        return draw.weighted({"the": 2, "this": 1, "owner": 0 if noun.category in PEOPLE else 3})
+        owned = noun.category not in (*PEOPLE, "nature")
+        return draw.weighted({"the": 2, "this": 1, "owner": 3 if owned else 0})
     kinds = {"a": 5}
     if "want" not in verb.flags:
         kinds |= {"the": 5, "this": 1}
         if (
-            noun.category not in (*PEOPLE, "wild", "fruit", "vegetable", "dish")
+            noun.category not in (*PEOPLE, "wild", "fruit", "vegetable", "dish", "nature")
             and noun.english != "flower"
         ):
             kinds |= {"owner": 4, "genitive": 2}

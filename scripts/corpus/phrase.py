@@ -17,6 +17,8 @@ ELIDED = {
     "se": "s'", "ne": "n'", "de": "d'", "que": "qu'",
 }  # fmt: skip
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+# English words that are written with a vowel and begin with the sound of "you".
+CONSONANT = ("uni", "use", "eu")
 # What a vowel sound begins with; h is mute unless a word is marked otherwise.
 VOWELS = frozenset("aàâeéèêëiîïoôuùûœæhAÀÂEÉÈÊËIÎÏOÔUÙÛŒÆH")
 # Words that change before others without having a form for vowels.
@@ -210,7 +212,8 @@ def join(tokens: list[Token]) -> list[Token]:
 
 def _articles(words: list[Word]) -> None:
     for word, following in pairwise(words):
-        if word.text == "a" and following.text[0].lower() in "aeiou":
+        spoken = following.text.lower()
+        if word.text == "a" and spoken[0] in "aeiou" and not spoken.startswith(CONSONANT):
             word.text = "an"
 
 
@@ -221,7 +224,7 @@ def finish(phrase: Phrase, mark: str = ".", *, kind: str = "") -> Pair:
     `kind` is a phenomenon that the sentence as a whole is a case of.
     """
     words = phrase.english
-    tokens = join(phrase.french)
+    tokens = join(_asking(phrase.french, words[-1]) if mark == "?" else phrase.french)
     _articles(words)
     words[-1].text += mark
     if mark == ".":
@@ -236,6 +239,16 @@ def finish(phrase: Phrase, mark: str = ".", *, kind: str = "") -> Pair:
         _numbers(words, tokens),
         frozenset([mark for item in tokens for mark in item.marks] + [kind] * bool(kind)),
     )
+
+
+def _asking(tokens: list[Token], last: Word) -> list[Token]:
+    """Link "est-ce que" possibly to the last English word, which carries the question mark."""
+    return [
+        item._replace(possible=(*item.possible, last))
+        if item.text in ("est-ce", "que") and "question" in item.marks
+        else item
+        for item in tokens
+    ]
 
 
 def _numbers(words: list[Word], tokens: list[Token]) -> str:

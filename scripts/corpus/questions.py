@@ -16,7 +16,7 @@ from .nouns import Noun, rows
 from .objects import Object
 from .phrase import Phrase, Word, comma, fixed, token
 from .statements import description_clause, existence
-from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, known
+from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, Verb, known
 
 ASKED = ("present", "progressive", "progressive", "past", "past", "future", "near", "can")
 TOLD = ("must", "should", "can", "past", "perfect")
@@ -132,7 +132,7 @@ def about_object(draw: Draw) -> Phrase:
     verbs = [
         v
         for v in TRANSITIVES
-        if who.kind in v.subjects and not v.preposition and v.english != "have"
+        if who.kind in v.subjects and not v.preposition and v.english not in ("have", "tell", "ask")
     ]
     verb = draw.even([v for v in verbs if not v.tail and "the" not in v.flags])
     tenses = [

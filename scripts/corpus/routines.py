@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import times
-from .action import able, act, clock, usually
+from .action import able, act, clock, placed, usually
 from .clause import animal, subject
 from .draw import Draw
 from .nominal import Nominal
 from .nouns import rows
-from .phrase import Phrase, comma, timed
+from .phrase import Phrase, timed
 from .verbs import ACTIONS, DITRANSITIVES, INTRANSITIVES, MOTIONS, Verb
 
 PAST, FUTURE = rows(times.PAST + times.LONG_AGO), rows(times.FUTURE + times.LATER)
@@ -39,11 +39,6 @@ def _able(draw: Draw, verbs: tuple[Verb, ...], who: Nominal, tense: str) -> Verb
     return draw.even(fitting) if fitting else None
 
 
-def _placed(draw: Draw, statement: Phrase, when: Phrase, *, front: float = 0.25) -> Phrase:
-    """Return the adverbial after the statement, or before it with a comma."""
-    return comma(when) + statement if draw.chance(front) else statement + when
-
-
 def journey(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
     """Return "last summer, Paul went to Italy"."""
     who, tense = subject(draw), draw.pick(tenses)
@@ -51,7 +46,7 @@ def journey(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
     if verb is None:
         return journey(draw, tenses)
     statement = act(draw, who, verb=verb, tense=tense, negation="").clause.statement()
-    return _placed(draw, statement, timed(*draw.even(WHEN[tense])))
+    return placed(draw, statement, timed(*draw.even(WHEN[tense])))
 
 
 def dated(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
@@ -62,7 +57,7 @@ def dated(draw: Draw, tenses: tuple[str, ...] = DATED) -> Phrase:
     if verb is None or verb.flags & {"stative", "untimed"}:
         return dated(draw, tenses)
     statement = act(draw, who, verb=verb, tense=tense).clause.statement()
-    return _placed(draw, statement, timed(*draw.even(rows(table))))
+    return placed(draw, statement, timed(*draw.even(rows(table))))
 
 
 def timetable(draw: Draw) -> Phrase:
@@ -88,7 +83,7 @@ def custom(draw: Draw) -> Phrase:
     statement = action.clause.statement()
     if action.crowded:
         return statement
-    return _placed(draw, statement, usually(draw, verb, beast=who.owner == "its"))
+    return placed(draw, statement, usually(draw, verb, beast=who.owner == "its"))
 
 
 def wish(draw: Draw) -> Phrase:

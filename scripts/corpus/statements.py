@@ -1,7 +1,5 @@
 """Plain statements: actions, descriptions, where things are, what there is, lists."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 from functools import cache
@@ -22,7 +20,8 @@ from .verbs import INTRANSITIVES, TRANSITIVES, flagged
 
 # English | French | things | what they are on, under or in
 SPOTS = """
-on | sur | item tableware text fruit cake egg bread cheese cat lamp phone | table chair bed desk armchair
+on | sur | item text cat lamp phone | table chair bed desk armchair
+on | sur | tableware fruit cake egg bread cheese | table bench
 under | sous | cat dog ball shoes mouse bag box | table chair bed
 in | dans | key letter photo book garment gift map ticket pencil | box bag suitcase wardrobe
 in | dans | fruit bread cheese beans potato onion carrot mushrooms egg flower | basket box kitchen
@@ -189,7 +188,7 @@ def there_is(what: Nominal, tense: str, where: Phrase, *, negated: bool, questio
     if negated:
         opening.append(token("pas", no))
     if question:
-        lead = [token("est-ce", verb), token("que", verb)]
+        lead = [token(text, verb, mark="question") for text in ("est-ce", "que")]
         return Phrase([verb, there, *be], lead + opening) + what.phrase + where
     return Phrase([there, verb, *be], opening) + what.phrase + where
 
