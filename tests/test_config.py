@@ -100,7 +100,7 @@ def test_defaults_train_the_demo_corpus(default: TrainConfig) -> None:
     assert default.folder == Path("runs/demo")
     assert isinstance(default.model, RnnsearchConfig)
     assert (default.model.init, default.model.wiring) == ("xavier", "appendix")
-    assert (default.trainer.batch_sentences, default.trainer.sort_window) == (80, 20)
+    assert (default.trainer.batch_sentences, default.trainer.sort_window) == (32, 20)
     validate(default)
 
 
@@ -388,7 +388,7 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
             "trainer.max_updates, trainer.max_epochs and trainer.max_min",
         ),
         ("trainer.batch_sentences", None, "trainer.batch_sentences and trainer.batch_tokens are"),
-        ("trainer.accumulate", 81, "trainer.accumulate=81 cuts .* trainer.batch_sentences=80"),
+        ("trainer.accumulate", 33, "trainer.accumulate=33 cuts .* trainer.batch_sentences=32"),
         ("decode.max_length_ratio", None, "decode.max_length and decode.max_length_ratio are both"),
         ("decode.min_length_ratio", 4.0, "decode.min_length_ratio=4.0 is more than decode.max_len"),
     ],
@@ -575,7 +575,7 @@ def test_a_device_beyond_the_last_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     [
         ("trainer.max_updates", 60, "trainer.max_updates: null -> 60"),
         ("trainer.patience", 3, "trainer.patience: null -> 3"),
-        ("optimizer.lr", 0.005, "optimizer.lr: 0.004 -> 0.005"),
+        ("optimizer.lr", 0.005, "optimizer.lr: 0.008 -> 0.005"),
         ("decode.beam_size", 1, "decode.beam_size: 5 -> 1"),
         ("device", "cpu", "device: auto -> cpu"),
         ("decode.ban_unk", True, "decode.ban_unk: null -> true"),
@@ -615,13 +615,13 @@ def test_what_is_no_part_of_the_training_may_differ(
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("model.hidden_size", 64, "model.hidden_size: the run in this folder has 256, not 64"),
+        ("model.hidden_size", 64, "model.hidden_size: the run in this folder has 128, not 64"),
         ("tokenizer.joint", True, "tokenizer.joint: .* has false, not true"),
         ("data.max_length", None, "data.max_length: .* has 50, not null"),
         ("seed", 2, "seed: .* has 1, not 2"),
         ("data.train", files_split("a", "b"), "data.train.source: .* has null, not a"),
         ("optimizer", SgdConfig("sgd", 0.1, 0.0), "optimizer.kind: .* has adam, not sgd"),
-        ("trainer.batch_sentences", 40, "trainer.batch_sentences: .* has 80, not 40"),
+        ("trainer.batch_sentences", 40, "trainer.batch_sentences: .* has 32, not 40"),
         ("trainer.metric", "loss", "trainer.metric: .* has bleu, not loss"),
     ],
 )

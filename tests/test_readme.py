@@ -55,7 +55,7 @@ def named_files(override: str) -> Iterator[Path]:
     """Yield the files that an override names as data."""
     parsed = OverridesParser.create().parse_overrides([override])[0]
     value: Any = parsed.value()
-    named = r"data\.\w+\.(source|target|table)|input|references|replace_unk"
+    named = r"data\.\w+\.(source|target|table|alignments)|input|references|replace_unk"
     if re.fullmatch(named, parsed.key_or_group) and not isinstance(value, bool):
         yield from map(Path, value if isinstance(value, list) else [value])
 
@@ -230,7 +230,7 @@ def test_named_files_exist() -> None:
 
 
 def symbol_rows() -> list[list[str]]:
-    table = PROSE.partition("## Where the equations are")[2].partition("\n## ")[0]
+    table = PROSE.partition("## Where the equations are")[2].partition("\nThe paper gives")[0]
     rows = [row.strip().strip("|").split("|") for row in table.split("\n") if row.startswith("| ")]
     return [
         [cell.strip() for cell in row] for row in rows if len(row) == 4 and "what" not in row[0]
