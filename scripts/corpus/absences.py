@@ -54,7 +54,7 @@ def missing(draw: Draw) -> Phrase:
 
 
 def _finite(agreement: Agreement, tense: str) -> str:
-    verb, index = MISS.french, agreement.index
+    verb, index = MISS.french, agreement.row
     if tense == "present":
         return verb.present[index]
     return verb.imperfect(index) if tense == "past" else verb.future(index)

@@ -127,7 +127,7 @@ def make(draw: Draw, subject: Nominal, verb: Verb, form: Form, complement: Objec
     """Return the clause: verb group, infinitive if the tense has one, object."""
     agreement, clitics = subject.agreement, complement.clitics
     if complement.before is not None:
-        form = replace(form, preceding=complement.before)
+        form = form._replace(preceding=complement.before)
     if form.tense in SIMPLE:
         group, lower = simple(verb, agreement, form, clitics), Phrase()
     elif form.tense in HELPERS:
@@ -137,7 +137,7 @@ def make(draw: Draw, subject: Nominal, verb: Verb, form: Form, complement: Objec
         tense = draw.pick(
             [t for t in ("present", "progressive", "past") if possible(control, agreement, t)]
         )
-        form = replace(form, tense=tense)
+        form = form._replace(tense=tense)
         group, lower = controlled(control, verb, agreement, form, clitics)
     rest = lower + anchored(complement.phrase, group.head)
     if "split" in verb.flags and complement.phrase.english:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 from . import french
 from .nominal import Agreement
@@ -31,8 +32,7 @@ FINITE_MARKS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """How a verb group is built.
 
     `tense` is one of SIMPLE or HELPERS; "expected" is what follows "when" before a future: the
@@ -113,12 +113,12 @@ def _negate(form: Form, auxiliary: Word | None) -> tuple[list[Word], list[Token]
 
 def _finite(verb: Verb, agreement: Agreement, tense: str) -> str:
     if compound(verb, tense):
-        return (ETRE if verb.etre else AVOIR).present[agreement.index]
+        return (ETRE if verb.etre else AVOIR).present[agreement.row]
     if tense in ("present", "progressive", "since"):
-        return verb.french.present[agreement.index]
+        return verb.french.present[agreement.row]
     if tense in ("future", "expected"):
-        return verb.french.future(agreement.index)
-    return verb.french.imperfect(agreement.index)
+        return verb.french.future(agreement.row)
+    return verb.french.imperfect(agreement.row)
 
 
 def _participle(verb: Verb, agreement: Agreement, form: Form, words: tuple[Word, ...]) -> Token:
@@ -135,7 +135,7 @@ def _participle(verb: Verb, agreement: Agreement, form: Form, words: tuple[Word,
 def _reflexive(verb: Verb, agreement: Agreement, head: Word) -> list[Token]:
     if not verb.reflexive:
         return []
-    return [clitic(REFLEXIVE[agreement.index], head, mark="reflexive verb")]
+    return [clitic(REFLEXIVE[agreement.row], head, mark="reflexive verb")]
 
 
 def _tail(verb: Verb, words: list[Word]) -> list[Token]:
@@ -186,7 +186,7 @@ def helper(
     verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]
 ) -> tuple[Group, Phrase]:
     """Return the finite group of "is going to", "has just" or a modal, and the infinitive."""
-    index = agreement.index
+    index = agreement.row
     if form.tense == "near":
         auxiliary, going, to = Word(BE[agreement.english][0]), Word("going"), Word("to")
         finite = [token(ALLER.present[index], going, auxiliary, mark="near future")]

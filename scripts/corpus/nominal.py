@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .draw import Draw
 from .nouns import Noun
@@ -10,8 +11,7 @@ from .phrase import Phrase, Word, connective, fixed, token
 from .places import MEN, WOMEN
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(NamedTuple):
     """What other words must agree with.
 
     `english` is "I", "singular" or "plural" and rules the English verb; `person` (1 to 3) and
@@ -26,7 +26,7 @@ class Agreement:
     polite: bool = False
 
     @property
-    def index(self) -> int:
+    def row(self) -> int:
         """The place in a French conjugation table."""
         return self.person - 1 + 3 * self.plural
 

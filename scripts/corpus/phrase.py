@@ -252,11 +252,14 @@ def _asking(tokens: list[Token], last: Word) -> list[Token]:
 
 
 def _numbers(words: list[Word], tokens: list[Token]) -> str:
+    length = len(words)
     for place, word in enumerate(words):
         word.place = place
     links = []
     for column, item in enumerate(tokens):
-        sure = _place(item.sure, words)
+        sure = item.sure.place
+        if sure >= length or words[sure] is not item.sure:
+            sure = _place(item.sure, words)
         links.append(f"{sure}-{column}")
         if item.possible:
             possible = {_place(word, words) for word in item.possible} - {sure}

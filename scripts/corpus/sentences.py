@@ -94,7 +94,7 @@ def sentence(draw: Draw) -> Pair:
 
 def repeats(english: str) -> bool:
     """Whether a name, a noun or an adjective is said twice, where a reader expects a pronoun."""
-    words = [word.removesuffix("'s") for word in english.rstrip(".?").replace(",", "").split()]
+    words = english.rstrip(".?").replace(",", "").replace("'s", "").split(" ")
     named = [word for word in words if word in CONTENT]
     return len(set(named)) < len(named)
 
