@@ -504,7 +504,7 @@ def test_help_and_configuration_are_shown(run: Run, tmp_path: Path) -> None:
     assert run("help", "train").out == run("train", "help").out == run("train", "--help").out
     assert run("translate", "--version").out == run("--version").out
     shown = run("train", "--cfg", "job", "-p", "model", "--resolve")
-    assert yaml.safe_load(shown.out)["hidden_size"] == 256
+    assert yaml.safe_load(shown.out)["hidden_size"] == 128
     for words in (("train", "--info"), ("train", "--info", "seed=3"), ("train", "--hydra-help")):
         shown = run(*words)
         assert (shown.status, shown.err, shown.configs) == (0, "", [])

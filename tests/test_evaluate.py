@@ -274,8 +274,9 @@ def test_columns_of_the_run_that_do_not_fit_are_told_with_the_way_out(
 
 
 def split(**given: str) -> dict[str, str | None]:
-    """Return a split of a run's configuration."""
-    return {"source": None, "target": None, "table": None, "split": None} | given
+    """Return the test split of a run's configuration."""
+    keys = ("source", "target", "table", "split", "alignments")
+    return dict.fromkeys(keys) | given
 
 
 # --- the file of the scores
