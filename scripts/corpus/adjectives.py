@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 from . import french
 from .nouns import Noun, nouns_of, rows
@@ -146,7 +146,8 @@ COMPARATIVE = {
 KINDS = ("opinion", "size", "state", "age", "colour", "origin", "material")
 
 
-class Adjective(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Adjective:
     """An adjective with the nouns it may describe, by English singular."""
 
     english: str

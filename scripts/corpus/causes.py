@@ -14,7 +14,7 @@ from .objects import Object
 from .phrase import Phrase, comma, connective, timed
 from .place import at
 from .times import NUMBERS, SOON
-from .verbs import ACTIONS, BY_NAME, MOTIONS, TRANSITIVES, Verb
+from .verbs import ACTIONS, BY_NAME, MOTIONS, Verb, named, of_subject
 
 # Tense of an action, tense of the state that explains it.
 REASON_TENSES = {"progressive": "present", "near": "present", "past": "past"}
@@ -100,7 +100,7 @@ def appetite(draw: Draw) -> Phrase:
     """Return somebody who eats or drinks because of hunger or thirst."""
     who = animal(draw) if draw.chance(0.2) else subject(draw, adjectives=0.0)
     reason, action = draw.pick((("hungry", "eat"), ("thirsty", "drink")))
-    verbs = [v for v in TRANSITIVES if v.english == action and who.kind in v.subjects]
+    verbs = of_subject(named(action), who.kind)
     if not verbs:
         return appetite(draw)
     verb = draw.pick(verbs)
@@ -119,8 +119,7 @@ def deed(draw: Draw, who: Nominal, text: str) -> tuple[Verb, Object] | None:
         verb, found = next(v for v in MOTIONS if v.english == "go"), Object(at(draw, noun, "goal"))
     else:
         thing = NOUN[noun]
-        verbs = [v for v in TRANSITIVES if v.english == name and thing in v.objects]
-        verb = verbs[0]
+        verb = next(v for v in named(name) if thing in v.objects)
         owned = thing.category in ("garment", "pair", "vehicle", "room", "building")
         determiner = "some" if thing.mass else (who.owner if owned else "a")
         many = thing.category == "garment" and who.agreement.many

@@ -63,7 +63,7 @@ def _usable() -> list[Adjective]:
 def comparison(draw: Draw) -> Phrase:
     """Return "the castle is older than the church" or "Paul is not as tall as Marie"."""
     adjective = draw.even(_usable())
-    if draw.chance(0.4) and any(n.category in PEOPLE for n in COMPARABLE if _fits(adjective, n)):
+    if draw.chance(0.4) and _personal(adjective):
         first, second = name(draw), name(draw)
         if first.kind not in adjective.nouns or second.kind not in adjective.nouns:
             return comparison(draw)
@@ -78,6 +78,11 @@ def comparison(draw: Draw) -> Phrase:
     degree = compared(adjective, first, kind.removeprefix("not "))
     rest = degree + Phrase(second.phrase.english, second.phrase.french)
     return Clause(first, group, rest).statement()
+
+
+@cache
+def _personal(adjective: Adjective) -> bool:
+    return any(noun.category in PEOPLE for noun in COMPARABLE if _fits(adjective, noun))
 
 
 def _fits(adjective: Adjective, noun: Noun) -> bool:

@@ -12,7 +12,7 @@ from .nominal import Nominal, again
 from .nouns import rows
 from .objects import Object
 from .phrase import Phrase, comma, connective
-from .verbs import ACTIONS, BY_NAME, MOTIONS, make_verb
+from .verbs import ACTIONS, BY_NAME, MOTIONS, make_verb, of_subject
 
 # Verbs whose subject reports something: English | French | flags
 REPORTS = """
@@ -102,7 +102,7 @@ def content(draw: Draw, who: Nominal, verb: str, *, past: bool) -> Phrase:
     if verb == "hope":
         hoped_for = draw.even(able(HOPES, who.kind, who.agreement, "future"))
         return act(draw, who, verb=hoped_for, tense="future", negation="").clause.statement()
-    verbs = [v for v in ACTIONS if who.kind in v.subjects]
+    verbs = of_subject(ACTIONS, who.kind)
     inner = draw.even([v for v in verbs if not (who.pronoun and "stative" in v.flags)])
     tenses = ("present", "past", "future", "progressive", "near")
     tense = draw.pick(

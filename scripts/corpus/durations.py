@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .action import able, act, make, usually
+from .action import able, act, make
 from .clause import person, subject
 from .draw import Draw
 from .group import Form, simple
+from .moments import usually
 from .nominal import pronoun
 from .nouns import rows
 from .objects import Object

@@ -65,22 +65,31 @@ class Object:
     before: Agreement | None = None
 
 
-def nouns_for(verb: Verb, subject: Nominal) -> list[Noun]:
+def nouns_for(verb: Verb, subject: Nominal) -> tuple[Noun, ...]:
     """Return the objects of the verb that suit this subject: no wine for children."""
-    child = subject.kind in CHILDREN
-    man = subject.agreement.gender == "m" and verb.english in WOMENS
-    return _suitable(verb, subject.kind, child=child, man=man)
+    return _suitable(verb, subject.kind, subject.agreement.gender == "m")
+
+
+def suits(verb: Verb, noun: Noun, subject: Nominal) -> bool:
+    """Whether the noun is one of `nouns_for`."""
+    return noun.english in _names(verb, subject.kind, subject.agreement.gender == "m")
 
 
 @cache
-def _suitable(verb: Verb, kind: str, *, child: bool, man: bool) -> list[Noun]:
-    return [
+def _suitable(verb: Verb, kind: str, male: bool) -> tuple[Noun, ...]:
+    child, man = kind in CHILDREN, male and verb.english in WOMENS
+    return tuple(
         noun
         for noun in verb.objects
         if noun.english != kind
         and not (child and noun in NOT_FOR_CHILDREN)
-        and not (man and noun.english in ("dress", "skirt", "blouse"))
-    ]
+        and not (man and noun.english in ("dress", "skirt"))
+    )
+
+
+@cache
+def _names(verb: Verb, kind: str, male: bool) -> frozenset[str]:
+    return frozenset(noun.english for noun in _suitable(verb, kind, male))
 
 
 def owner(draw: Draw, subject: Nominal | None, *, kin: bool = False) -> str:

@@ -16,9 +16,10 @@ from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of
 from .phrase import Phrase, Word, token
 from .relatives import DOINGS
-from .verbs import MOTIONS, TRANSITIVES, Verb
+from .verbs import MOTIONS, TRANSITIVES, Verb, of_subject
 
 OWNED = nouns_of("kin pet vehicle house garden")
+DEEDS = (*DOINGS, *MOTIONS)
 CONCERNED = tuple(verb for verb in TRANSITIVES if verb.preposition == "de")
 
 
@@ -36,11 +37,16 @@ def _qualities(noun: Noun) -> list[Adjective]:
     ]
 
 
+@cache
+def _owned() -> list[Noun]:
+    return [noun for noun in OWNED if _qualities(noun)]
+
+
 def whose(draw: Draw) -> Phrase:
     """Return "the man whose car is red left yesterday"."""
     noun = draw.even(nouns_of("adult youth worker"))
     who = noun_phrase(draw, noun, determiner="the", adjectives=0.0)
-    owned = draw.even([n for n in OWNED if _qualities(n)])
+    owned = draw.even(_owned())
     plural = owned.plural_only
     word = Word("whose")
     what = noun_phrase(draw, owned, determiner="the", plural=plural, adjectives=0.0)
@@ -55,21 +61,26 @@ def whose(draw: Draw) -> Phrase:
     dont = Phrase([word], [token("dont", word, mark="relative dont")])
     long = replace(who, phrase=who.phrase + dont + inner)
     tense = draw.pick(("past", "near", "progressive"))
-    verb = draw.even(able((*DOINGS, *MOTIONS), who.kind, who.agreement, tense))
+    verb = draw.even(able(DEEDS, who.kind, who.agreement, tense))
     return act(draw, long, verb=verb, tense=tense, negation="").clause.statement()
+
+
+@cache
+def _said_of(noun: Noun) -> list[Adjective]:
+    return [
+        a
+        for a in ADJECTIVE
+        if noun.english in a.nouns and not a.attributive and a.english != "broken"
+    ]
 
 
 def concerned(draw: Draw) -> Phrase:
     """Return "the novel that Marie is talking about is interesting"."""
     other = subject(draw)
-    verb = draw.even([v for v in CONCERNED if other.kind in v.subjects])
+    verb = draw.even(of_subject(CONCERNED, other.kind))
     tenses = [t for t in ("present", "progressive", "past") if possible(verb, other.agreement, t)]
     noun = draw.even(objects.nouns_for(verb, other))
-    qualities = [
-        a
-        for a in ADJECTIVE
-        if noun.english in a.nouns and not a.attributive and a.english != "broken"
-    ]
+    qualities = _said_of(noun)
     if not tenses or not qualities or noun.category == "kin":
         return concerned(draw)
     plural = noun.plural_only

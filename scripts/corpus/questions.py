@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import objects, states
-from .action import act, make, possible, time, verb_for
+from .action import act, make, possible, verb_for
 from .clause import subject
 from .comparisons import price_clause
 from .draw import Draw
 from .group import BE_VERB, Form, simple
+from .moments import time
 from .nominal import Agreement, Nominal, pronoun
 from .noun_phrase import noun_phrase
 from .nouns import Noun, rows
 from .objects import Object
 from .phrase import Phrase, Word, comma, fixed, token
 from .statements import description_clause, existence
-from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, Verb, known
+from .verbs import INTRANSITIVES, MOTIONS, TRANSITIVES, Verb, known, named, of_subject
 
 ASKED = ("present", "progressive", "progressive", "past", "past", "future", "near", "can")
 TOLD = ("must", "should", "can", "past", "perfect")
@@ -44,6 +45,18 @@ PREPOSITIONAL = tuple(
     verb for verb in TRANSITIVES if verb.preposition in ("à", "de") and verb.english != "play"
 )
 WHERE_VERBS = ("work", "live", "go", "buy", "find", "lose", "meet", "play football", "swim")
+PLACED = tuple(
+    verb for verb in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS) if verb.english in WHERE_VERBS
+)
+CLOCKED = tuple(verb for verb in INTRANSITIVES if "clock" in verb.flags)
+PLAIN_OBJECT = tuple(
+    verb
+    for verb in TRANSITIVES
+    if not verb.preposition
+    and not verb.tail
+    and "the" not in verb.flags
+    and verb.english not in ("have", "tell", "ask")
+)
 PLAIN = ("arrive", "fall", "wake up", "have breakfast")
 
 
@@ -92,9 +105,7 @@ def adverbial(draw: Draw) -> Phrase:
         return asked(draw, who, fixed("why", "pourquoi"), tenses=WHY)
     if kind == "where":
         return where(draw, who)
-    verb = draw.even(
-        [verb for verb in INTRANSITIVES if "clock" in verb.flags and who.kind in verb.subjects]
-    )
+    verb = draw.even(of_subject(CLOCKED, who.kind))
     tenses = [
         t for t in ("past", "future", "near") if possible(verb, who.agreement, t, question=True)
     ]
@@ -110,8 +121,7 @@ def where(draw: Draw, who: Nominal) -> Phrase:
         # "Où est Marie ?": after "où" a short verb goes before its subject.
         english = [*lead.english, group.head, *who.phrase.english]
         return Phrase(english, lead.french + group.french + who.phrase.french)
-    verbs = [v for v in (*TRANSITIVES, *INTRANSITIVES, *MOTIONS) if v.english in WHERE_VERBS]
-    verb = draw.even([verb for verb in verbs if who.kind in verb.subjects])
+    verb = draw.even(of_subject(PLACED, who.kind))
     tenses = [
         t
         for t in ("present", "past", "future", "near", "progressive")
@@ -129,12 +139,7 @@ def where(draw: Draw, who: Nominal) -> Phrase:
 def about_object(draw: Draw) -> Phrase:
     """Return a question for the object: what, who, which, how many."""
     who = asked_about(draw)
-    verbs = [
-        v
-        for v in TRANSITIVES
-        if who.kind in v.subjects and not v.preposition and v.english not in ("have", "tell", "ask")
-    ]
-    verb = draw.even([v for v in verbs if not v.tail and "the" not in v.flags])
+    verb = draw.even(of_subject(PLAIN_OBJECT, who.kind))
     tenses = [
         t
         for t in ("present", "past", "future", "near", "progressive")
@@ -155,7 +160,7 @@ def about_object(draw: Draw) -> Phrase:
 def about_other(draw: Draw) -> Phrase:
     """Return a question whose preposition English leaves behind: "who is she talking to"."""
     who = asked_about(draw)
-    verb = draw.even([v for v in PREPOSITIONAL if who.kind in v.subjects])
+    verb = draw.even(of_subject(PREPOSITIONAL, who.kind))
     tenses = [
         t
         for t in ("present", "past", "future", "near", "progressive")
@@ -242,7 +247,7 @@ def addressed(draw: Draw) -> tuple[Phrase, str]:
     if kind == "order":
         return call + order(draw, you, number), "."
     if kind == "statement":
-        verb = draw.even([v for v in INTRANSITIVES if you.kind in v.subjects])
+        verb = draw.even(of_subject(INTRANSITIVES, you.kind))
         fitting = [t for t in TOLD if possible(verb, you.agreement, t)]
         told = act(draw, you, verb=verb, tense=draw.pick(fitting))
         return call + told.clause.statement(), "."
@@ -257,7 +262,7 @@ def addressed(draw: Draw) -> tuple[Phrase, str]:
 
 def order(draw: Draw, you: Nominal, number: str) -> Phrase:
     """Return an order, perhaps negated, perhaps with "please"."""
-    verb = draw.even([v for v in TRANSITIVES if v.english in ORDERS and "man" in v.subjects])
+    verb = draw.even(of_subject(named(*ORDERS), "man"))
     negated = draw.chance(0.2)
     noun = draw.even(objects.nouns_for(verb, you))
     source = known(verb) if negated or verb.english not in OFFERED else verb

@@ -7,16 +7,16 @@ from functools import cache
 
 from . import objects, states
 from .action import able, act, make, possible, tense_for
-from .adjectives import ADJECTIVE
+from .adjectives import ADJECTIVE, Adjective
 from .clause import subject, two
 from .draw import Draw
 from .group import Form, compound
 from .nominal import Nominal
 from .noun_phrase import noun_phrase
-from .nouns import nouns_of
+from .nouns import Noun, nouns_of
 from .objects import Object
 from .phrase import Phrase, Word, connective, token
-from .verbs import ACTIONS, MOTIONS, TRANSITIVES, Verb
+from .verbs import ACTIONS, MOTIONS, Verb, named, of_subject
 
 # What may have been done to a thing before the sentence tells more of it.
 BEFORE = ("buy", "prepare", "choose", "find", "write", "paint", "repair", "build", "wash", "see",
@@ -27,6 +27,9 @@ AFTER = ("eat", "drink", "read", "open", "close", "look at", "look for", "wear",
          "take", "hide", "carry")  # fmt: skip
 # The first verb leaves the thing ready for the second.
 READY = ("buy", "prepare", "choose", "find", "write", "paint", "repair", "wash", "see")
+DESCRIBABLE = [a for a in ADJECTIVE if not a.attributive and a.english not in ("young", "broken")]
+NOT_USED = frozenset((*objects.PEOPLE, "pet"))
+EVERY = (*ACTIONS, *MOTIONS)
 DOINGS = tuple(verb for verb in ACTIONS if not verb.flags & {"generic", "stative"})
 MEETING = {"know": "present", "wait for": "progressive", "help": "past", "see": "past",
            "meet": "past", "call": "past", "thank": "past", "follow": "past"}  # fmt: skip
@@ -65,7 +68,7 @@ def who_acts(draw: Draw) -> Phrase:
     tense = "past" if tense == "past" else "near"
     verbs = [
         verb
-        for verb in able((*ACTIONS, *MOTIONS), who.kind, who.agreement, tense)
+        for verb in able(EVERY, who.kind, who.agreement, tense)
         if verb.forms.base != first.forms.base
     ]
     return act(draw, who, verb=draw.even(verbs), negation="", tense=tense).clause.statement()
@@ -80,18 +83,13 @@ def that_clause(draw: Draw, nominal: Nominal, other: Nominal, names: tuple[str, 
     return replace(nominal, phrase=nominal.phrase + connective("that which") + clause)
 
 
-@cache
-def _of_names(names: tuple[str, ...]) -> list[Verb]:
-    return [verb for verb in TRANSITIVES if verb.english in names]
-
-
 def doers(nominal: Nominal, other: Nominal, names: tuple[str, ...]) -> list[Verb]:
     """Return the verbs of that name which `other` can have done to the thing."""
     return [
         verb
-        for verb in _of_names(names)
-        if nominal.noun in objects.nouns_for(verb, other)
-        and other.kind in verb.subjects
+        for verb in of_subject(named(*names), other.kind)
+        if nominal.noun is not None
+        and objects.suits(verb, nominal.noun, other)
         and possible(verb, other.agreement, "past")
         # Several people do not wear one coat.
         and (verb.english != "wear" or other.agreement.many == nominal.agreement.many)
@@ -103,13 +101,17 @@ def used(nominal: Nominal) -> bool:
     return any(word.text in ("ate", "drank", "sold") for word in nominal.phrase.english)
 
 
+@cache
+def _described(adjective: Adjective) -> tuple[Noun, ...]:
+    """Return the things that may be told of and that the adjective is said of."""
+    things = nouns_of("food drink vehicle garment pair text device item furniture")
+    return tuple(noun for noun in things if noun.english in adjective.nouns)
+
+
 def thing_described(draw: Draw) -> Phrase:
     """Return "the book that Paul bought is interesting"."""
-    adjective = draw.even(
-        [a for a in ADJECTIVE if not a.attributive and a.english not in ("young", "broken")]
-    )
-    things = nouns_of("food drink vehicle garment pair text device item furniture")
-    nouns = [noun for noun in things if noun.english in adjective.nouns]
+    adjective = draw.even(DESCRIBABLE)
+    nouns = _described(adjective)
     if not nouns:
         return thing_described(draw)
     noun = draw.even(nouns)
@@ -128,11 +130,10 @@ def thing_described(draw: Draw) -> Phrase:
 def thing_used(draw: Draw, tenses: tuple[str, ...] = ()) -> Phrase:
     """Return "Marie is eating the cake that her mother prepared"; any tense unless some given."""
     who, other = two(draw)
-    verb = draw.even([v for v in TRANSITIVES if v.english in AFTER and who.kind in v.subjects])
+    verb = draw.even(of_subject(named(*AFTER), who.kind))
     if tenses and not possible(verb, who.agreement, tenses[0]):
         return thing_used(draw, tenses)
-    nouns = [n for n in objects.nouns_for(verb, who) if n.category not in (*objects.PEOPLE, "pet")]
-    noun = draw.even(nouns)
+    noun = draw.even([n for n in objects.nouns_for(verb, who) if n.category not in NOT_USED])
     worn = verb.english == "wear" and who.agreement.many
     several = worn or ("one" not in verb.flags and draw.chance(0.3))
     plural = noun.plural_only or (several and not noun.mass)
@@ -154,7 +155,7 @@ def person_met(draw: Draw) -> Phrase:
     """Return "I met a man who was selling flowers"."""
     who = subject(draw)
     name = draw.pick(tuple(MEETING))
-    verb = next(v for v in TRANSITIVES if v.english == name)
+    verb = named(name)[0]
     tense = MEETING[name]
     noun = draw.even([n for n in nouns_of("adult youth worker") if n.english != who.kind])
     determiner = draw.pick(("the", "a"))

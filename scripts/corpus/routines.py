@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from . import times
-from .action import able, act, clock, placed, usually
+from .action import able, act
 from .clause import animal, subject
 from .draw import Draw
+from .moments import clock, placed, usually
 from .nominal import Nominal
 from .nouns import rows
 from .phrase import Phrase, timed

@@ -14,7 +14,7 @@ from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of, rows
 from .objects import Object
 from .phrase import Phrase, Word, clitic, comma, connective
-from .verbs import ACTIONS, DITRANSITIVES, TRANSITIVES, Verb, flagged, placeless
+from .verbs import ACTIONS, DITRANSITIVES, Verb, flagged, named, of_subject, placeless
 
 # The first verb, what may follow it with the same object, and the objects that make sense.
 SEQUENCES = """
@@ -36,9 +36,11 @@ take | hide | photo key
 break | repair | lamp watch chair clock
 buy | lose | hat scarf gloves
 """
-VERBS_NAMED: dict[str, list[Verb]] = {}
-for _each in (*TRANSITIVES, *DITRANSITIVES):
-    VERBS_NAMED.setdefault(_each.english, []).append(_each)
+VERBS_NAMED = {
+    name: named(name) + tuple(verb for verb in DITRANSITIVES if verb.english == name)
+    for cells in rows(SEQUENCES)
+    for name in cells[:2]
+}
 AFTER_EACH_OTHER = ("past", "past", "future", "near")
 JOINED = tuple(verb for verb in ACTIONS if not verb.flags & {"noprog", "stative", "mishap"})
 HABITS = tuple(
@@ -52,8 +54,8 @@ def _named(name: str, noun: Noun, subject: Nominal) -> list[Verb]:
     """Return the verbs of that English name which join this subject and this object."""
     return [
         verb
-        for verb in VERBS_NAMED.get(name, ())
-        if subject.kind in verb.subjects and noun in objects.nouns_for(verb, subject)
+        for verb in of_subject(VERBS_NAMED[name], subject.kind)
+        if objects.suits(verb, noun, subject)
     ]
 
 
@@ -107,7 +109,7 @@ def pointing_at(nominal: Nominal) -> Object:
 def lost(draw: Draw) -> Phrase:
     """Return "Paul is looking for his key, but he cannot find it"."""
     who = subject(draw)
-    seek, find = (next(v for v in TRANSITIVES if v.english == n) for n in ("look for", "find"))
+    seek, find = named("look for")[0], named("find")[0]
     noun = draw.even([n for n in objects.nouns_for(seek, who) if n in find.objects])
     plural = noun.plural_only or who.agreement.many or draw.chance(0.25)
     determiner = who.owner
@@ -161,17 +163,17 @@ def two_people(draw: Draw) -> Phrase:
 def taste(draw: Draw) -> Phrase:
     """Return "Paul likes tea, but Marie prefers coffee" or "... but Marie hates it"."""
     first, second = two(draw)
-    like = draw.pick([v for v in TRANSITIVES if v.english in ("like", "love", "hate")])
-    others = ("prefer", "love") if like.english == "hate" else ("prefer", "hate")
-    other = draw.pick([v for v in TRANSITIVES if v.english in others])
-    shared = objects.nouns_for(other, second)
-    noun = draw.even([n for n in objects.nouns_for(like, first) if n in shared])
-    named = objects.described(draw, like, noun)
-    one = make(draw, first, like, Form("present"), Object(named.phrase)).statement()
+    like = draw.pick(named("like", "love", "hate"))
+    other = draw.pick(named("prefer", "love" if like.english == "hate" else "hate"))
+    liked = objects.nouns_for(like, first)
+    noun = draw.even([n for n in liked if objects.suits(other, n, second)])
+    what = objects.described(draw, like, noun)
+    one = make(draw, first, like, Form("present"), Object(what.phrase)).statement()
     if other.english == "prefer":
+        shared = objects.nouns_for(other, second)
         rest = [n for n in shared if n.category == noun.category and n is not noun]
         found = Object(objects.described(draw, other, draw.even(rest)).phrase)
     else:
-        found = pointing_at(named)
+        found = pointing_at(what)
     second_clause = make(draw, second, other, Form("present"), found).statement()
     return comma(one) + connective("but") + second_clause

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 from . import objects, states
-from .action import FOOD, act, in_time, make, possible
+from .action import FOOD, act, make, possible
 from .adjectives import ADJECTIVE, Adjective
 from .clause import PEOPLE, Clause, animal, person, subject
 from .draw import Draw
 from .group import BE_VERB, Form, simple
+from .moments import in_time
 from .nominal import Nominal, name, pronoun
 from .noun_phrase import noun_phrase
 from .nouns import Noun, nouns_of, rows
 from .phrase import Phrase, Word, comma, connective, fixed, token
 from .place import abroad, at, beside
 from .times import NUMBERS
-from .verbs import INTRANSITIVES, TRANSITIVES, flagged
+from .verbs import INTRANSITIVES, flagged, named, of_subject
 
 # English | French | things | what they are on, under or in
 SPOTS = """
@@ -50,7 +52,7 @@ def action(draw: Draw) -> Phrase:
     if draw.chance(0.05):
         number = draw.pick(objects.FEW)
         some = noun_phrase(draw, draw.even(PEOPLE), determiner=number, plural=True)
-        verb = draw.even([v for v in INTRANSITIVES if some.kind in v.subjects])
+        verb = draw.even(of_subject(INTRANSITIVES, some.kind))
         return in_time(draw, act(draw, some, verb=verb, tense="past", negation=""))
     return in_time(draw, act(draw, subject(draw)))
 
@@ -67,15 +69,22 @@ def thing(draw: Draw, noun: Noun, *, plural: bool = False) -> Nominal:
     return noun_phrase(draw, noun, determiner=determiner, plural=plural, adjectives=0.0)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Quality:
+    """An adjective and the things it can be said of."""
+
+    adjective: Adjective
+    nouns: tuple[Noun, ...]
+
+
 @cache
-def _describable() -> tuple[tuple[Adjective, tuple[Noun, ...]], ...]:
-    """Return the adjectives that can be said of something, each with what it can be said of."""
-    fitting = [
-        (adjective, tuple(noun for noun in DESCRIBED if noun.english in adjective.nouns))
+def _qualities() -> tuple[Quality, ...]:
+    found = [
+        Quality(adjective, tuple(n for n in DESCRIBED if n.english in adjective.nouns))
         for adjective in ADJECTIVE
         if not adjective.attributive
     ]
-    return tuple((adjective, nouns) for adjective, nouns in fitting if nouns)
+    return tuple(quality for quality in found if quality.nouns)
 
 
 def description_clause(draw: Draw, *, question: bool = False) -> Clause:
@@ -84,8 +93,8 @@ def description_clause(draw: Draw, *, question: bool = False) -> Clause:
         who = subject(draw, pronouns=not question, adjectives=0.0)
         adjective = draw.even(states.fitting(who))
     else:
-        adjective, nouns = draw.even(_describable())
-        noun = draw.even(nouns)
+        quality = draw.even(_qualities())
+        adjective, noun = quality.adjective, draw.even(quality.nouns)
         plural = not noun.mass and noun.category != "kin" and draw.chance(0.3)
         who = thing(draw, noun, plural=plural)
     form = states.timely(draw, adjective, question=question)
@@ -196,7 +205,7 @@ def there_is(what: Nominal, tense: str, where: Phrase, *, negated: bool, questio
 def shopping_list(draw: Draw, tenses: tuple[str, ...] = LISTED) -> Phrase:
     """Return an action with two or three objects: "a cake, two pears and some bread"."""
     who = subject(draw)
-    verb = draw.even([v for v in TRANSITIVES if v.english in LISTS and who.kind in v.subjects])
+    verb = draw.even(of_subject(named(*LISTS), who.kind))
     wanted = [tense for tense in tenses if possible(verb, who.agreement, tense)]
     if not wanted:
         return shopping_list(draw, tenses)

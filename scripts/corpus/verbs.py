@@ -46,6 +46,18 @@ def flagged(verb: Verb, *flags: str) -> Verb:
     return replace(verb, flags=verb.flags | {*flags})
 
 
+@cache
+def of_subject(verbs: tuple[Verb, ...], kind: str) -> tuple[Verb, ...]:
+    """Return the verbs that a subject of this kind can have."""
+    return tuple(verb for verb in verbs if kind in verb.subjects)
+
+
+@cache
+def named(*names: str) -> tuple[Verb, ...]:
+    """Return the transitive verbs of these English names, in the order of the table."""
+    return tuple(verb for verb in TRANSITIVES if verb.english in names)
+
+
 def known(verb: Verb) -> Verb:
     """Return the verb with objects that one can already speak of: the, my, his."""
     return flagged(verb, "known", "one")
