@@ -8,7 +8,7 @@ from . import objects
 from .action import able, act, make
 from .clause import subject
 from .draw import Draw
-from .group import Form, simple
+from .group import Form, finite, simple
 from .nominal import Agreement, Nominal, name
 from .noun_phrase import noun_phrase
 from .nouns import nouns_of
@@ -36,7 +36,7 @@ def missing(draw: Draw) -> Phrase:
     )
     group = simple(MISS, who.agreement, form, [])
     missed = _missed(draw, who)
-    verb = _finite(missed.agreement, form.tense)
+    verb = finite(MISS, missed.agreement, form.tense)
     french = [
         item._replace(text=verb) if item.sure is group.head else item for item in group.french
     ]
@@ -51,13 +51,6 @@ def missing(draw: Draw) -> Phrase:
     spoken = [group.auxiliary] if group.auxiliary else []
     english = [*who.phrase.english, *spoken, *group.rest, *missed.phrase.english]
     return Phrase(english, [*missed.phrase.french, *french, *to])
-
-
-def _finite(agreement: Agreement, tense: str) -> str:
-    verb, index = MISS.french, agreement.row
-    if tense == "present":
-        return verb.present[index]
-    return verb.imperfect(index) if tense == "past" else verb.future(index)
 
 
 def _missed(draw: Draw, who: Nominal) -> Nominal:

@@ -67,13 +67,13 @@ def compound(verb: Verb, tense: str) -> bool:
     return tense == "perfect" or (tense == "past" and "stative" not in verb.flags)
 
 
-def _english(verb: Verb, agreement: Agreement, form: Form) -> tuple[str, str]:
+@cache
+def _english(verb: Verb, key: str, tense: str, support: bool) -> tuple[str, str]:
     """Return the auxiliary, or "", and the main verb, or "" where "be" is its own auxiliary.
 
     Of several words the last is the verb of meaning.
     """
-    key, forms, tense = agreement.english, verb.forms, form.tense
-    support = form.negation == "not" or form.question
+    forms = verb.forms
     if forms.base == "be" and tense in ("present", "past", "expected"):
         return BE[key][tense == "past"], ""
     if tense in ("present", "expected"):
@@ -111,7 +111,8 @@ def _negate(form: Form, auxiliary: Word | None) -> tuple[list[Word], list[Token]
     return words, before, after
 
 
-def _finite(verb: Verb, agreement: Agreement, tense: str) -> str:
+@cache
+def finite(verb: Verb, agreement: Agreement, tense: str) -> str:
     if compound(verb, tense):
         return (ETRE if verb.etre else AVOIR).present[agreement.row]
     if tense in ("present", "progressive", "since"):
@@ -144,7 +145,8 @@ def _tail(verb: Verb, words: list[Word]) -> list[Token]:
 
 def simple(verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]) -> Group:
     """Return a verb group with one verb of meaning; `clitics` link to English object words."""
-    auxiliary_text, main_text = _english(verb, agreement, form)
+    support = form.negation == "not" or form.question
+    auxiliary_text, main_text = _english(verb, agreement.english, form.tense, support)
     auxiliary = Word(auxiliary_text) if auxiliary_text else None
     main = [Word(text) for text in main_text.split()]
     words = main[-1:] + [Word(text) for text in verb.particle]
@@ -154,16 +156,16 @@ def simple(verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]) -
     taken = [item.sure for item in tail]
     side = [word for word in spoken if word is not head and word not in taken]
     middle, before, after = _negate(form, auxiliary)
-    finite = _finite(verb, agreement, form.tense)
+    conjugated = finite(verb, agreement, form.tense)
     if compound(verb, form.tense):
         mark = f"passé composé with {'être' if verb.etre else 'avoir'}"
-        first = token(finite, auxiliary or head, mark=mark)
+        first = token(conjugated, auxiliary or head, mark=mark)
         particles = [word for word in words[1:] if word not in taken]
         participle = _participle(verb, agreement, form, (head, *particles))
         verbs = [first, *after, participle]
     else:
         mark = "imperfect" if form.tense == "past" else FINITE_MARKS.get(form.tense, "")
-        verbs = [token(finite, head, *side, mark=mark), *after]
+        verbs = [token(conjugated, head, *side, mark=mark), *after]
     tokens = before + _reflexive(verb, agreement, head) + clitics + verbs + tail
     return Group(auxiliary, middle + main[:-1] + words, tokens, head)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from .adjectives import KINDS, Adjective, attributes
 from .draw import Draw
 from .nominal import Agreement, Nominal
 from .nouns import Noun
-from .phrase import Phrase, Token, Word, fixed, link, token
+from .phrase import Phrase, Token, Word, fixed, link, token, words_of
 from .times import NUMBERS
 
 # English singular and plural | French m, f, plural; "ma", "sa" and "ce" change before a vowel.
@@ -127,7 +129,7 @@ def noun_phrase(
     one before and of one after the French noun; `barred` names those that make no sense here.
     """
     plural = plural or noun.plural_only
-    words = [Word(text) for text in (noun.english_plural if plural else noun.english).split()]
+    words = words_of(noun.english_plural if plural else noun.english)
     chosen = _choose_adjectives(draw, noun, adjectives, barred)
     described = [Word(adjective.english) for adjective in chosen]
     before, after = _around(noun, chosen, described, plural=plural)
@@ -144,9 +146,9 @@ def noun_phrase(
             lead.english + spoken + words,
             lead.french + before + core + after,
         ),
-        Agreement(3, plural, noun.gender, "plural" if plural else "singular"),
+        _agreement(noun.gender, plural),
         noun.english,
-        _owner(noun, plural=plural),
+        _owner(noun, plural),
         noun=noun,
     )
 
@@ -170,7 +172,13 @@ def _around(
     return before, after
 
 
-def _owner(noun: Noun, *, plural: bool) -> str:
+@cache
+def _agreement(gender: str, plural: bool) -> Agreement:
+    return Agreement(3, plural, gender, "plural" if plural else "singular")
+
+
+@cache
+def _owner(noun: Noun, plural: bool) -> str:
     if noun.category not in ("adult", "youth", "worker", "kin", "group"):
         return "its"
     if plural:

@@ -65,6 +65,10 @@ class Phrase:
         return Phrase(self.english + other.english, self.french + other.french)
 
 
+Shape = tuple[str, str | None, bool, bool]
+"""The fields of a `Token` that its text decides."""
+
+
 class Pair(NamedTuple):
     """A finished sentence pair with its alignment: `i-j` sure and `ipj` possible, from 0.
 
@@ -89,7 +93,8 @@ def token(text: str, sure: Word, *possible: Word, mark: str = "") -> Token:
 
 
 @cache
-def _shape(text: str) -> tuple[str, str | None, bool, bool]:
+def _shape(text: str) -> Shape:
+    """Return text, form before a vowel, aspirated, article."""
     plain = text.removeprefix("*")
     return plain, ELIDED.get(plain), plain != text, plain in ("le", "les")
 
@@ -99,11 +104,20 @@ def clitic(text: str, sure: Word, *, mark: str = "clitic pronoun") -> Token:
     return token(text, sure, mark=mark)._replace(article=False)
 
 
+def words_of(english: str) -> list[Word]:
+    """Return new English words."""
+    if " " in english:
+        return [Word(text) for text in english.split()]
+    return [Word(english)]
+
+
 @cache
-def _entries(french: str) -> tuple[tuple[str, int | None], ...]:
-    """Return the words of a fixed expression, each with the English word it names."""
+def _entries(
+    french: str, default: int
+) -> tuple[tuple[tuple[str, str | None, bool, bool], int], ...]:
+    """Return the words of a fixed expression, each with the number of the word it links to."""
     split = [entry.partition(":") for entry in french.split()]
-    return tuple((text, int(number) if number else None) for text, _, number in split)
+    return tuple((_shape(text), int(number) if number else default) for text, _, number in split)
 
 
 def link(
@@ -114,20 +128,22 @@ def link(
     `word:2` links to English word 2, a bare word to `words[default]`. English words that no
     French word claims become possible links of the first French word, unless `idle` is false.
     """
-    tokens = [
-        token(text, words[default if number is None else number], mark=mark)
-        for text, number in _entries(french)
-    ]
+    entries = _entries(french, default)
+    marks = (mark,) if mark else ()
+    rest: tuple[Word, ...] = ()
     if idle and len(words) > 1:
-        claimed = {id(item.sure) for item in tokens}
-        rest = tuple(word for word in words if id(word) not in claimed)
-        tokens[0] = tokens[0]._replace(possible=rest)
+        claimed = [words[number] for _, number in entries]
+        rest = tuple([word for word in words if word not in claimed])
+    tokens = []
+    for (plain, before_vowel, aspirated, article), number in entries:
+        tokens.append(Token(plain, words[number], rest, before_vowel, aspirated, article, marks))
+        rest = ()
     return tokens
 
 
 def fixed(english: str, french: str, *, default: int = -1, mark: str = "") -> Phrase:
     """Return an expression that is spelled out on both sides; for the links see `link`."""
-    words = [Word(text) for text in english.split()]
+    words = words_of(english)
     return Phrase(words, link(words, french, default=default, mark=mark))
 
 
@@ -179,8 +195,6 @@ def _vowel_sound(item: Token) -> bool:
 
 def _meet(first: Token, second: Token) -> list[Token]:
     """Return the one or two words that two neighbours become."""
-    if first.before_vowel is None and first.text not in MEETING:
-        return [first, second]
     elided = first.before_vowel if _vowel_sound(second) else None
     if first.text == "si" and second.text in ("il", "ils"):
         elided = "s'"
@@ -204,16 +218,22 @@ def join(tokens: list[Token]) -> list[Token]:
     From right to left, because "de" meets an article only when that article was not elided
     itself: "de le homme" is "de l'homme", never "du homme".
     """
-    joined: list[Token] = []
-    for item in reversed(tokens):
-        joined[:1] = _meet(item, joined[0]) if joined else [item]
+    joined = tokens[-1:]  # the last word first
+    for item in tokens[-2::-1]:
+        if item.before_vowel is None and item.text not in MEETING:
+            joined.append(item)
+        else:
+            joined[-1:] = _meet(item, joined[-1])[::-1]
+    joined.reverse()
     return joined
 
 
 def _articles(words: list[Word]) -> None:
     for word, following in pairwise(words):
+        if word.text != "a":
+            continue
         spoken = following.text.lower()
-        if word.text == "a" and spoken[0] in "aeiou" and not spoken.startswith(CONSONANT):
+        if spoken[0] in "aeiou" and not spoken.startswith(CONSONANT):
             word.text = "an"
 
 
@@ -237,7 +257,7 @@ def finish(phrase: Phrase, mark: str = ".", *, kind: str = "") -> Pair:
         english[0].upper() + english[1:],
         french[0].upper() + french[1:],
         _numbers(words, tokens),
-        frozenset([mark for item in tokens for mark in item.marks] + [kind] * bool(kind)),
+        frozenset([mark for item in tokens if item.marks for mark in item.marks] + [kind]) - {""},
     )
 
 
@@ -262,8 +282,8 @@ def _numbers(words: list[Word], tokens: list[Token]) -> str:
             sure = _place(item.sure, words)
         links.append(f"{sure}-{column}")
         if item.possible:
-            possible = {_place(word, words) for word in item.possible} - {sure}
-            links.extend([f"{row}p{column}" for row in sorted(possible)])
+            rows = sorted({_place(word, words) for word in item.possible})
+            links += [f"{row}p{column}" for row in rows if row != sure]
     return " ".join(links)
 
 
