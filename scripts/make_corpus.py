@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -211,4 +212,5 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    gc.disable()  # nothing here makes cycles, and looking for some walks over millions of hashes
     sys.exit(main())

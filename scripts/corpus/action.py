@@ -66,9 +66,12 @@ def possible(verb: Verb, agreement: Agreement, tense: str, *, question: bool = F
 @cache
 def able(verbs: tuple[Verb, ...], kind: str, agreement: Agreement, tense: str) -> tuple[Verb, ...]:
     """Return the verbs that a subject of this kind can have in this tense."""
-    return tuple(
-        verb for verb in verbs if kind in verb.subjects and possible(verb, agreement, tense)
-    )
+    return of_subject(_able(verbs, agreement, tense), kind)
+
+
+@cache
+def _able(verbs: tuple[Verb, ...], agreement: Agreement, tense: str) -> tuple[Verb, ...]:
+    return tuple(verb for verb in verbs if possible(verb, agreement, tense))
 
 
 @cache
