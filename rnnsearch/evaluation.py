@@ -157,8 +157,9 @@ def link_scorer(test: EvaluationSet, tokenizers: Tokenizers) -> LinkScorer | Non
 
 
 def evaluate(
-    translator: Translator, test: EvaluationSet, *, scoring: Scoring, stages: Stages
-) -> Evaluation:
+    translator: Translator, test: EvaluationSet,
+    *, scoring: Scoring, stages: Stages, links: LinkScorer | None = None,
+) -> Evaluation:  # fmt: skip
     """Translate and score a test set.
 
     Args:
@@ -167,15 +168,15 @@ def evaluate(
         scoring: how BLEU looks at the text, the resamples behind the intervals, and
             whether there is to be TER.
         stages: shows the progress.
+        links: of this set and these tokenizers, from `link_scorer`; takes the attention.
     """
     tokenizers = translator.tokenizers
     source_ids = tokenizers.source.encode_batch(test.sources)
     target_ids = tokenizers.target.encode_batch(test.targets)
-    scorer = link_scorer(test, tokenizers)
     with stages("loss", len(source_ids)) as bar:
         log_p = score_pairs(
             translator.models, source_ids, target_ids, progress=bar.update,
-            attention=scorer.add if scorer else None,
+            attention=links.add if links else None,
         )  # fmt: skip
     with stages("translating", len(source_ids)) as bar:
         found = translator.translate(test.sources, alignments=False, progress=bar.update)
@@ -185,7 +186,7 @@ def evaluate(
     record = {
         **_scores(test, hypotheses, scoring=scoring, stages=stages),
         **_loss(log_p, tokens),
-        **_alignment(scorer),
+        **_alignment(links),
         "sentences": len(hypotheses),
         "length_ratio": metrics.length_ratio(
             hypotheses, test.references, tokenize=scoring.tokenize, lowercase=scoring.lowercase

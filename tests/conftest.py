@@ -58,3 +58,12 @@ def quick_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "quick"
     succeed("train", *QUICK, f"run_dir={folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def word_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run of words, some of which are unknown."""
+    folder = tmp_path_factory.mktemp("runs") / "words"
+    words = [word for word in QUICK if not word.startswith("tokenizer")]
+    succeed("train", *words, "tokenizer=word", "tokenizer.vocab_size=24", f"run_dir={folder}")
+    return folder

@@ -280,14 +280,6 @@ def gold_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return random_gold(folder, sources=lines_of(IN / "tiny.en"), targets=lines_of(IN / "tiny.fr"))
 
 
-@pytest.fixture(scope="module")
-def word_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("runs") / "words"
-    words = [word for word in QUICK if not word.startswith("tokenizer")]
-    succeed("train", *words, "tokenizer=word", "tokenizer.vocab_size=24", f"run_dir={folder}")
-    return folder
-
-
 @pytest.mark.parametrize("kind", ["pieces", "words"])
 def test_the_rate_is_that_of_a_plain_computation(
     kind: str, quick_run: Path, word_run: Path, gold_file: Path

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from cases_common import IN, QUICK, evaluation, lines_of, refuse, rnnsearch, succeed
+from cases_common import IN, evaluation, lines_of, refuse, rnnsearch, succeed
 
 from rnnsearch import Translator, metrics
 from rnnsearch.batches import collate
@@ -40,15 +40,6 @@ KEYS = {
     *("test_set", "source", "target", "references", "tokenize", "lowercase", "replace_unk"),
     *("alignment_error_rate", "alignment_precision", "alignment_recall", "alignments"),
 }
-
-
-@pytest.fixture(scope="module")
-def word_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a run of words, some of which are unknown."""
-    folder = tmp_path_factory.mktemp("runs") / "words"
-    words = [word for word in QUICK if not word.startswith("tokenizer")]
-    succeed("train", *words, "tokenizer=word", "tokenizer.vocab_size=24", f"run_dir={folder}")
-    return folder
 
 
 def command(references: list[Path], hypotheses: Path, *options: str) -> dict[str, dict[str, Any]]:

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rnnsearch import checkpoint as files
 from rnnsearch import metrics
+from rnnsearch.alignment_error import LinkScorer
 from rnnsearch.cli import scoretable
 from rnnsearch.cli.checkpoints import step_names
 from rnnsearch.cli.scorefile import check_scores, write_scores
@@ -82,15 +82,17 @@ def run(config: EvaluateConfig) -> None:
     resamples = _resamples(scoring) if len(names) > 1 else scoring.bootstrap
     metrics.check_bootstrap(resamples, lines=max(len(test.sources) for test in tests))
     runs = [_load(name, config) for name in names]
-    for test, one in product(tests, runs):
-        link_scorer(test, one.translator.tokenizers)
+    scorers = [[link_scorer(test, one.translator.tokenizers) for one in runs] for test in tests]
     if len(runs) > 1:
         told = "the settings of the search, and test sets that are not given, are those of"
         print(f"comparing {len(runs)} runs: {told} {names[0]}", file=sys.stderr)
     rows: list[scoretable.Row] = []
     tables = []
-    for test in tests:
-        results = [(one, _evaluate(one, test, config, scoring=scoring)) for one in runs]
+    for test, links in zip(tests, scorers, strict=True):
+        results = [
+            (one, _evaluate(one, test, config, scoring=scoring, links=scorer))
+            for one, scorer in zip(runs, links, strict=True)
+        ]
         if len(runs) > 1:
             tables += [_compared(test, results, config, scoring=scoring)]
         rows += [(test.name, result.record) for _, result in results]
@@ -166,11 +168,12 @@ def _load(name: str, config: EvaluateConfig) -> Run:
 
 
 def _evaluate(
-    one: Run, test: EvaluationSet, config: EvaluateConfig, *, scoring: Scoring
-) -> Evaluation:
+    one: Run, test: EvaluationSet, config: EvaluateConfig,
+    *, scoring: Scoring, links: LinkScorer | None,
+) -> Evaluation:  # fmt: skip
     """Score a run on a test set and write the results."""
     title = f"{test.name}, {one.name}" if len(listed(config.run_dir)) > 1 else test.name
-    found = evaluate(one.translator, test, scoring=scoring, stages=_stages(title))
+    found = evaluate(one.translator, test, scoring=scoring, stages=_stages(title), links=links)
     record = finite(found.record) | {
         "replace_unk": config.replace_unk,
         "checkpoint": one.checkpoint,

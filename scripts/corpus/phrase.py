@@ -156,7 +156,6 @@ def timed(english: str, french: str) -> Phrase:
 CONNECTIVES = {
     "and": ("and", "et", "coordination"),
     "but": ("but", "mais", "coordination"),
-    "then": ("then", "puis", "coordination"),
     "so": ("so", "donc", "coordination"),
     "because": ("because", "parce:0 que:0", "because-clause"),
     "if": ("if", "si", "if-clause"),

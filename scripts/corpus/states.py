@@ -92,7 +92,6 @@ the weather was nice | il:1 faisait:2 beau:3
 it rains | il:0 pleut:1
 it snows | il:0 neige:1
 """
-CONDITIONS = ("it rains", "it snows", "it is cold", "it is hot", "the weather is nice")
 SKIES = tuple(cells[0] for cells in rows(WEATHER))[:10]
 MILD = ("very très", "really vraiment")
 DEGREES = (*MILD, "too trop")
