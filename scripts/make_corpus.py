@@ -34,6 +34,10 @@ FEW = 10 * BLOCK
 BIN = 10
 
 
+# The options that change what is written.
+TEXT = ("pairs", "held_out", "by_length", "longest", "max_words", "seed", "share")
+
+
 class ExhaustedError(Exception):
     """There are not as many different sentences as were asked for."""
 
@@ -48,7 +52,7 @@ class Splits:
     def __init__(
         self, seed: int, *, max_words: int, processes: int, shares: Mapping[str, float]
     ) -> None:
-        self._seed = seed
+        self._seed, self._max_words = seed, max_words
         self._stream = stream(seed, max_words=max_words, processes=processes)
         self._shares = shares
         # The hashes of 64 bits stand for the lines, of which there may be millions.
@@ -58,32 +62,32 @@ class Splits:
     def train(self, count: int) -> Iterator[Pair]:
         """Yield training pairs."""
         quota = phenomena.Quota(self._shares)
-        for pair in self._take(self._stream, count, quota=quota, held_out=False):
+        for pair in self._take(self._stream, count, lambda pair: self._new(pair, quota)):
             self._words[0].update(pair.english.split(" "))
             self._words[1].update(pair.french.split(" "))
             yield pair
 
     def held_out(self, count: int) -> Iterator[Pair]:
         """Yield pairs for validation or test; call it after the training pairs are drawn."""
-        quota = phenomena.Quota(self._shares)
-        return self._take(self._stream, count, quota=quota, held_out=True)
+        fits = self._held_out(range(1, self._max_words + 1), phenomena.Quota(self._shares))
+        return self._take(self._stream, count, fits)
 
     def by_length(self, count: int, longest: int) -> Iterator[Pair]:
         """Yield `count` pairs for each ten English words up to `longest`, held out as well."""
         for first in range(1, longest, BIN):
-            last = first + BIN - 1
-            pairs = long_stream(self._seed, shortest=first, longest=last)
-            if last <= 2 * BIN:  # short enough for sentences of every type
-                pairs = (p for p in self._stream if first <= len(p.english.split(" ")) <= last)
-            yield from self._take(pairs, count, quota=phenomena.Quota({}), held_out=True)
+            lengths = range(first, min(first + BIN, longest + 1))
+            # Sentences of every type as far as they go, then chains of clauses.
+            usual = first <= self._max_words
+            pairs = self._stream if usual else long_stream(self._seed, lengths)
+            yield from self._take(pairs, count, self._held_out(lengths, phenomena.Quota({})))
 
     def _take(
-        self, pairs: Iterator[Pair], count: int, *, quota: phenomena.Quota, held_out: bool
+        self, pairs: Iterator[Pair], count: int, fits: Callable[[Pair], bool]
     ) -> Iterator[Pair]:
         taken = refused = 0
         while taken < count:
             pair = next(pairs)
-            if self._fits(pair, held_out=held_out) and quota.takes(pair):
+            if fits(pair):
                 taken, refused = taken + 1, 0
                 self._seen[0].add(hash(pair.english))
                 self._seen[1].add(hash(pair.french))
@@ -96,15 +100,22 @@ class Splits:
                     "tries; ask for fewer pairs, longer ones or other shares"
                 )
 
-    def _fits(self, pair: Pair, *, held_out: bool) -> bool:
-        if hash(pair.english) in self._seen[0]:
-            return False
-        if not held_out:
-            return True
-        return hash(pair.french) not in self._seen[1] and all(
-            words.issuperset(line.split(" "))
-            for words, line in zip(self._words, pair[:2], strict=True)
-        )
+    def _new(self, pair: Pair, quota: phenomena.Quota) -> bool:
+        return hash(pair.english) not in self._seen[0] and quota.takes(pair)
+
+    def _held_out(self, lengths: range, quota: phenomena.Quota) -> Callable[[Pair], bool]:
+        """Return what tells whether a pair of these English lengths can be held out."""
+
+        def fits(pair: Pair) -> bool:
+            if 1 + pair.english.count(" ") not in lengths:
+                return False
+            if hash(pair.english) in self._seen[0] or hash(pair.french) in self._seen[1]:
+                return False
+            sides = zip(self._words, pair[:2], strict=True)
+            known = all(words.issuperset(line.split(" ")) for words, line in sides)
+            return known and quota.takes(pair)
+
+        return fits
 
 
 def write(pairs: Iterator[Pair], folder: Path, name: str) -> Iterator[Pair]:
@@ -164,7 +175,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--output", type=Path, default=DATA, help="folder to write (data/)")
+    add("--output", type=Path, help="folder to write (data/, which has no other settings)")
     add("--pairs", type=whole(1), default=20_000, help="training pairs (20000)")
     add("--held-out", type=whole(0), default=1000, help="pairs of valid and of test (1000)")
     add("--by-length", type=whole(0), default=200,
@@ -177,7 +188,14 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
         help="hold the pairs with a phenomenon to a share, 0 to 1; may be repeated")  # fmt: skip
     add("--processes", type=whole(1), default=None, help="by default one for each core")
     add("--count", action="store_true", help="print how often each phenomenon occurs")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.output is None:
+        own = [name for name in TEXT if getattr(options, name) != parser.get_default(name)]
+        if own:
+            given = ", ".join("--" + name.replace("_", "-") for name in own)
+            parser.error(f"{given} would write another corpus over {DATA}; add --output FOLDER")
+        options.output = DATA
+    return options
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -190,7 +208,7 @@ def main(argv: list[str] | None = None) -> int:
         processes=options.processes or (1 if few else os.cpu_count() or 1),
         shares=dict(options.share),
     )
-    sets = {
+    sets: dict[str, Callable[[], Iterator[Pair]]] = {
         "train": lambda: splits.train(options.pairs),
         "valid": lambda: splits.held_out(options.held_out),
         "test": lambda: splits.held_out(options.held_out),

@@ -241,6 +241,19 @@ def test_wrong_arguments_end_with_a_message(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_another_corpus_is_not_written_over_the_committed_one(
+    grammar: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import make_corpus
+
+    before = (DATA / "train.en").read_bytes()
+    with pytest.raises(SystemExit) as stop:
+        make_corpus.main(["--pairs", "50", "--share", "negation=0.5"])
+    assert stop.value.code == 2
+    assert "--pairs, --share would write another corpus over" in capsys.readouterr().err
+    assert (DATA / "train.en").read_bytes() == before
+
+
 def test_a_grammar_that_has_no_more_sentences_says_so(
     grammar: None,
     tmp_path: Path,
@@ -259,6 +272,20 @@ def test_a_grammar_that_has_no_more_sentences_says_so(
         "make_corpus: only 5 of 6 pairs found: no fitting sentence in 30 tries; "
         "ask for fewer pairs, longer ones or other shares\n"
     )
+
+
+def test_lengths_that_hardly_occur_end_with_a_message(
+    grammar: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    import make_corpus
+
+    monkeypatch.setattr(make_corpus, "PATIENCE", 40)
+    sizes = ("--pairs", "30", "--held-out", "0", "--by-length", "500", "--max-words", "8")
+    assert make_corpus.main([*sizes, "--processes", "1", "--output", str(tmp_path)]) == 1
+    assert "of 500 pairs found: no fitting sentence in 40 tries" in capsys.readouterr().err
 
 
 def test_shares_of_phenomena_are_held(grammar: None, tmp_path: Path) -> None:

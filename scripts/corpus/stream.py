@@ -43,7 +43,6 @@ def stream(seed: int, *, max_words: int, processes: int) -> Iterator[Pair]:
             pool.shutdown(cancel_futures=True)
 
 
-def long_stream(seed: int, *, shortest: int, longest: int) -> Iterator[Pair]:
-    """Yield pairs without end with so many English words; they may repeat."""
-    draw = Draw(seed * BLOCKS + BLOCKS - longest)
-    return long_sentences(draw, shortest=shortest, longest=longest)
+def long_stream(seed: int, lengths: range) -> Iterator[Pair]:
+    """Yield pairs without end with about so many English words; they may repeat."""
+    return long_sentences(Draw(seed * BLOCKS + BLOCKS - lengths[-1]), lengths)
