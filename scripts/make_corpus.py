@@ -28,7 +28,7 @@ from corpus.stream import BLOCK, long_stream, stream
 DATA = Path(__file__).resolve().parent.parent / "data"
 SUFFIXES = ("en", "fr", "align")
 # Sentences in a row that did not fit: then the grammar has no more to give.
-PATIENCE = 50_000
+PATIENCE = 20_000
 # Below so many pairs, further processes cost more to start than they bring.
 FEW = 10 * BLOCK
 BIN = 10
@@ -97,7 +97,8 @@ class Splits:
             if refused == PATIENCE:
                 raise ExhaustedError(
                     f"only {taken} of {count} pairs found: no fitting sentence in {PATIENCE} "
-                    "tries; ask for fewer pairs, longer ones or other shares"
+                    "tries; ask for fewer pairs, other lengths, other shares or, since every "
+                    "word of a held-out pair occurs in training, for more --pairs"
                 )
 
     def _new(self, pair: Pair, quota: phenomena.Quota) -> bool:

@@ -87,8 +87,30 @@ def test_french_is_a_function_of_english(
     from corpus.sentences import sentences
 
     known = {english: french for rows in corpus.values() for english, french, _ in rows}
-    for pair in itertools.islice(sentences(Draw(7), max_words=20), 20_000):
-        assert known.setdefault(pair.english, pair.french) == pair.french, pair.english
+    for many in (False, True):
+        for pair in itertools.islice(sentences(Draw(7), max_words=20, many=many), 15_000):
+            assert known.setdefault(pair.english, pair.french) == pair.french, pair.english
+
+
+def test_a_large_corpus_says_sentences_again_with_another_name(grammar: None) -> None:
+    from corpus.draw import Draw
+    from corpus.phrase import Pair
+    from corpus.sentences import LIKE, renamed
+
+    said = Pair("Anne sees Anne's cat.", "Anne voit le chat d'Anne.", "0-0 1-1 3-2 3-3 2-4")
+    for number in range(20):
+        other = renamed(Draw(number), said)
+        assert other is not None
+        name = other.english.split(" ")[0]
+        # Elided as "d'Anne" is, and a woman.
+        assert name in ("Alice", "Emma", "Isabelle", "Hélène", "Élise")
+        assert other.english == f"{name} sees {name}'s cat."
+        assert other.french == f"{name} voit le chat d'{name}."
+        assert other[2:] == said[2:]
+    assert renamed(Draw(1), Pair("The cat sleeps.", "Le chat dort.", "0-0 1-1 2-2")) is None
+    both = Pair("Anne sees Alice.", "Anne voit Alice.", "0-0 1-1 2-2")
+    assert {renamed(Draw(number), both) is None for number in range(40)} == {True, False}
+    assert all(name not in names and len(names) >= 5 for name, names in LIKE.items())
 
 
 def test_splits_have_their_sizes_and_share_no_sentence(
@@ -264,13 +286,14 @@ def test_a_grammar_that_has_no_more_sentences_says_so(
     from corpus.draw import Draw
     from corpus.sentences import sentences
 
-    few = list(itertools.islice(sentences(Draw(1), max_words=20), 5))
+    few = list(itertools.islice(sentences(Draw(1), max_words=20, many=False), 5))
     monkeypatch.setattr(make_corpus, "PATIENCE", 30)
     monkeypatch.setattr(make_corpus, "stream", lambda *_, **__: itertools.cycle(few))
     assert make_corpus.main(["--pairs", "6", "--output", str(tmp_path)]) == 1
     assert capsys.readouterr().err == (
         "make_corpus: only 5 of 6 pairs found: no fitting sentence in 30 tries; "
-        "ask for fewer pairs, longer ones or other shares\n"
+        "ask for fewer pairs, other lengths, other shares or, since every word of a held-out pair "
+        "occurs in training, for more --pairs\n"
     )
 
 
@@ -336,8 +359,9 @@ def test_six_hundred_lemmas_a_side(grammar: None) -> None:
 
 
 def test_another_seed_and_size(tmp_path: Path) -> None:
-    sizes = ("--pairs", "2000", "--held-out", "20", "--by-length", "3", "--seed", "5")
-    result = run("--output", str(tmp_path), *sizes)
-    assert result.returncode == 0
+    sizes = ("--pairs", "2000", "--held-out", "20", "--by-length", "3", "--longest", "30")
+    result = run("--output", str(tmp_path), *sizes, "--seed", "5")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(read(tmp_path, "test_length")) == 9
     assert [len(read(tmp_path, name)) for name in SPLITS] == [2000, 20, 20]
     assert read(tmp_path, "train")[:50] != read(DATA, "train")[:50]

@@ -189,7 +189,8 @@ def complement(draw: Draw, verb: Verb, subject: Nominal, *, negated: bool, tense
         if to.clitics:
             return Object(to.phrase + found.phrase, to.clitics, found.noun)
         return Object(found.phrase + to.phrase, [], found.noun)
-    return replace(found, phrase=found.phrase + place(draw, verb))
+    found.phrase += place(draw, verb)
+    return found
 
 
 def act(

@@ -68,28 +68,28 @@ def compound(verb: Verb, tense: str) -> bool:
 
 
 @cache
-def _english(verb: Verb, key: str, tense: str, support: bool) -> tuple[str, str]:
-    """Return the auxiliary, or "", and the main verb, or "" where "be" is its own auxiliary.
+def _english(verb: Verb, key: str, tense: str, support: bool) -> tuple[str, tuple[str, ...]]:
+    """Return the auxiliary, or "", and the words of the main verb.
 
-    Of several words the last is the verb of meaning.
+    There are none where "be" is its own auxiliary; the last is the verb of meaning.
     """
     forms = verb.forms
     if forms.base == "be" and tense in ("present", "past", "expected"):
-        return BE[key][tense == "past"], ""
+        return BE[key][tense == "past"], ()
     if tense in ("present", "expected"):
         third = forms.third if key == "singular" else forms.base
-        return (DO[key], forms.base) if support else ("", third)
+        return (DO[key], (forms.base,)) if support else ("", (third,))
     if tense == "past":
-        return ("did", forms.base) if support else ("", forms.past)
+        return ("did", (forms.base,)) if support else ("", (forms.past,))
     if tense in ("progressive", "imperfect"):
-        return BE[key][tense == "imperfect"], forms.gerund
+        return BE[key][tense == "imperfect"], (forms.gerund,)
     if tense == "perfect":
-        return HAVE[key], forms.participle
+        return HAVE[key], (forms.participle,)
     if tense == "since":
-        return HAVE[key], f"been {forms.gerund}"
+        return HAVE[key], ("been", forms.gerund)
     if tense == "used":
-        return "", f"used to {forms.base}"
-    return "will", forms.base
+        return "", ("used", "to", forms.base)
+    return "will", (forms.base,)
 
 
 def _negate(form: Form, auxiliary: Word | None) -> tuple[list[Word], list[Token], list[Token]]:
@@ -146,15 +146,16 @@ def _tail(verb: Verb, words: list[Word]) -> list[Token]:
 def simple(verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]) -> Group:
     """Return a verb group with one verb of meaning; `clitics` link to English object words."""
     support = form.negation == "not" or form.question
-    auxiliary_text, main_text = _english(verb, agreement.english, form.tense, support)
-    auxiliary = Word(auxiliary_text) if auxiliary_text else None
-    main = [Word(text) for text in main_text.split()]
-    words = main[-1:] + [Word(text) for text in verb.particle]
-    spoken = [word for word in (auxiliary, *main[:-1], *words) if word is not None]
-    head = words[0] if main_text else spoken[0]
+    auxiliary_text, main_texts = _english(verb, agreement.english, form.tense, support)
+    leading = [Word(auxiliary_text)] if auxiliary_text else []
+    auxiliary = leading[0] if leading else None
+    main = [Word(text) for text in main_texts]
+    words = main[-1:]
+    if verb.particle:
+        words += [Word(text) for text in verb.particle]
+    head = words[0] if main else leading[0]
     tail = _tail(verb, words)
     taken = [item.sure for item in tail]
-    side = [word for word in spoken if word is not head and word not in taken]
     middle, before, after = _negate(form, auxiliary)
     conjugated = finite(verb, agreement, form.tense)
     if compound(verb, form.tense):
@@ -165,6 +166,9 @@ def simple(verb: Verb, agreement: Agreement, form: Form, clitics: list[Token]) -
         verbs = [first, *after, participle]
     else:
         mark = "imperfect" if form.tense == "past" else FINITE_MARKS.get(form.tense, "")
+        side = [word for word in leading + main + words[1:] if word is not head]
+        if taken:
+            side = [word for word in side if word not in taken]
         verbs = [token(conjugated, head, *side, mark=mark), *after]
     tokens = before + _reflexive(verb, agreement, head) + clitics + verbs + tail
     return Group(auxiliary, middle + main[:-1] + words, tokens, head)

@@ -28,13 +28,9 @@ MARKS = ".,?!"
 
 @dataclass(eq=False, slots=True)
 class Word:
-    """One English word; two words with the same text are still two words.
-
-    `place` is its number in the finished sentence.
-    """
+    """One English word; two words with the same text are still two words."""
 
     text: str
-    place: int = -1
 
 
 class Token(NamedTuple):
@@ -111,13 +107,22 @@ def words_of(english: str) -> list[Word]:
     return [Word(english)]
 
 
+Entry = tuple[str, int, tuple[int, ...], str | None, bool, bool]
+"""Text, number of the sure word and of the possible ones, the other fields of a `Shape`."""
+
+
 @cache
-def _entries(
-    french: str, default: int
-) -> tuple[tuple[tuple[str, str | None, bool, bool], int], ...]:
-    """Return the words of a fixed expression, each with the number of the word it links to."""
+def _entries(french: str, default: int, length: int, idle: bool) -> tuple[Entry, ...]:
+    """Return the words of a fixed expression; see `link`, for `length` English words."""
     split = [entry.partition(":") for entry in french.split()]
-    return tuple((_shape(text), int(number) if number else default) for text, _, number in split)
+    sure = [(int(number) if number else default) % length for _, _, number in split]
+    rest = tuple(set(range(length)).difference(sure)) if idle else ()
+    return tuple(
+        (text, number, () if place else rest, *shape)
+        for place, (number, (text, *shape)) in enumerate(
+            zip(sure, [_shape(text) for text, _, _ in split], strict=True)
+        )
+    )
 
 
 def link(
@@ -128,16 +133,11 @@ def link(
     `word:2` links to English word 2, a bare word to `words[default]`. English words that no
     French word claims become possible links of the first French word, unless `idle` is false.
     """
-    entries = _entries(french, default)
     marks = (mark,) if mark else ()
-    rest: tuple[Word, ...] = ()
-    if idle and len(words) > 1:
-        claimed = [words[number] for _, number in entries]
-        rest = tuple([word for word in words if word not in claimed])
     tokens = []
-    for (plain, before_vowel, aspirated, article), number in entries:
-        tokens.append(Token(plain, words[number], rest, before_vowel, aspirated, article, marks))
-        rest = ()
+    for text, sure, rest, vowel, aspirated, article in _entries(french, default, len(words), idle):
+        possible = tuple([words[number] for number in rest]) if rest else ()
+        tokens.append(Token(text, words[sure], possible, vowel, aspirated, article, marks))
     return tokens
 
 
@@ -175,8 +175,8 @@ def connective(name: str) -> Phrase:
 def comma(phrase: Phrase) -> Phrase:
     """Return the phrase with a comma at its end in both languages."""
     phrase.english[-1].text += ","
-    final = phrase.french[-1]
-    return Phrase(phrase.english, [*phrase.french[:-1], final._replace(text=final.text + ",")])
+    text, *others = phrase.french[-1]
+    return Phrase(phrase.english, [*phrase.french[:-1], Token(f"{text},", *others)])
 
 
 def marked(phrase: Phrase, mark: str) -> Phrase:
@@ -245,19 +245,25 @@ def finish(phrase: Phrase, mark: str = ".", *, kind: str = "") -> Pair:
     words = phrase.english
     tokens = join(_asking(phrase.french, words[-1]) if mark == "?" else phrase.french)
     _articles(words)
-    words[-1].text += mark
-    if mark == ".":
-        tokens[-1] = tokens[-1]._replace(text=tokens[-1].text + mark)
-    else:
-        tokens.append(Token(mark, words[-1]))
-    english = " ".join([word.text for word in words])
-    french = " ".join([item.text for item in tokens])
+    if mark != ".":
+        tokens.append(Token("", words[-1]))
+    english = " ".join([word.text for word in words]) + mark
+    french = " ".join([item.text for item in tokens]) + mark
+    found = {mark for item in tokens if item.marks for mark in item.marks}
+    if kind:
+        found.add(kind)
     return Pair(
         english[0].upper() + english[1:],
         french[0].upper() + french[1:],
         _numbers(words, tokens),
-        frozenset([mark for item in tokens if item.marks for mark in item.marks] + [kind]) - {""},
+        _same(frozenset(found)),
     )
+
+
+@cache
+def _same(found: frozenset[str]) -> frozenset[str]:
+    """Return one object for equal sets, which takes less room between processes."""
+    return found
 
 
 def _asking(tokens: list[Token], last: Word) -> list[Token]:
@@ -271,24 +277,16 @@ def _asking(tokens: list[Token], last: Word) -> list[Token]:
 
 
 def _numbers(words: list[Word], tokens: list[Token]) -> str:
-    length = len(words)
-    for place, word in enumerate(words):
-        word.place = place
+    places = {word: place for place, word in enumerate(words)}
     links = []
-    for column, item in enumerate(tokens):
-        sure = item.sure.place
-        if sure >= length or words[sure] is not item.sure:
-            sure = _place(item.sure, words)
-        links.append(f"{sure}-{column}")
-        if item.possible:
-            rows = sorted({_place(word, words) for word in item.possible})
-            links += [f"{row}p{column}" for row in rows if row != sure]
+    try:
+        for column, (_, word, possible, *_) in enumerate(tokens):
+            sure = places[word]
+            links.append(f"{sure}-{column}")
+            if possible:
+                rows = {places[other] for other in possible}
+                rows.discard(sure)
+                links += [f"{row}p{column}" for row in sorted(rows)]
+    except KeyError as error:
+        raise ValueError(f"{error.args[0].text!r} is linked to, but not said") from None
     return " ".join(links)
-
-
-def _place(word: Word, words: list[Word]) -> int:
-    """Return the number of a word; one that stands in another sentence has a number too."""
-    place = word.place
-    if not 0 <= place < len(words) or words[place] is not word:
-        raise ValueError(f"{word.text!r} is linked to, but not said")
-    return place

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from .adjectives import ADJECTIVE, Adjective
 from .clause import Clause
 from .draw import Draw
@@ -160,11 +162,16 @@ def timely(draw: Draw, adjective: Adjective, *, question: bool = False) -> Form:
     return be_form(draw, tenses, question=question)
 
 
+@cache
+def _be_as(target: str) -> Verb:
+    """Return "be" as another French verb translates it."""
+    return make_verb(["be was been", target, "person", "", "", "stative"])
+
+
 def state(subject: Nominal, name: str, form: Form) -> Clause:
     """Return "is hungry", "a faim": English to be, French avoir or être with a fixed word."""
     target, complement = STATE_VERBS[name].split(" ", 1)
-    verb = make_verb(["be was been", target, "person", "", "", "stative"])
-    clause = _be(form, subject, verb)
+    clause = _be(form, subject, _be_as(target))
     words = [Word(text) for text in name.split()]
     return Clause(subject, clause.group, Phrase(words, link(words, complement)))
 
@@ -240,8 +247,7 @@ def age(draw: Draw, subject: Nominal) -> Clause:
     else:
         ages = GENERATIONS.get(noun.english, AGES)
     number = draw.even(tuple(ages))
-    verb = make_verb(["be was been", "avoir", "person", "", "", "stative"])
-    group = _be(Form("present"), subject, verb).group
+    group = _be(Form("present"), subject, _be_as("avoir")).group
     return Clause(subject, group, fixed(f"{number} years old", f"{ages[number]}:0 ans:1"))
 
 

@@ -14,6 +14,8 @@ from .phrase import Pair
 from .sentences import long_sentences, sentences
 
 BLOCK = 2000
+# From this block on there are many sentences that a scarce one may repeat.
+MANY = 20
 # Blocks that wait for each process, so that none is ever idle and few are held in memory.
 AHEAD = 2
 # Numbers of blocks stay below this, so that no two seeds share one.
@@ -22,7 +24,8 @@ BLOCKS = 1 << 40
 
 def block(seed: int, number: int, max_words: int) -> list[Pair]:
     """Return block `number` of the stream: it depends on nothing else."""
-    return list(islice(sentences(Draw(seed * BLOCKS + number), max_words=max_words), BLOCK))
+    pairs = sentences(Draw(seed * BLOCKS + number), max_words=max_words, many=number >= MANY)
+    return list(islice(pairs, BLOCK))
 
 
 def stream(seed: int, *, max_words: int, processes: int) -> Iterator[Pair]:
