@@ -8,27 +8,33 @@ only where it has any; the score of a finished hypothesis of n pieces is
 
     log p(y, EOS | x) / (n + 1)^α        α = length penalty, 0 for the plain sum
 
-Shapes: B sentences still searched, K beam size, V target vocabulary, R = B·K rows.
+Shapes: B sentences still searched, K beam size, V target vocabulary, R rows, which are the open
+hypotheses among the B·K places.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
-from numpy.typing import NDArray
 from torch import Tensor
 
-from rnnsearch.decoder import DecoderState, Memory
+from rnnsearch.decoder import DecoderState
+from rnnsearch.hypotheses import End, Ends, Hypothesis, listed, ranked, trace
 from rnnsearch.model import TranslationModel
+from rnnsearch.stepping import stepper_for
 from rnnsearch.text import BOS, EOS, PAD, UNK
 
 MINIMUM_ROWS = 16
 """Matrix products of fewer rows take other code in the libraries and round differently; with at
 least these many, a translation does not depend on how many sentences are searched beside it."""
+
+BLOCK = 64
+"""Words of a block: the best K words of a row lie in the K blocks with the largest maxima, and only
+those blocks are searched."""
 
 LONG_SOURCE = 1024
 """Sources with more padded positions are searched one at a time, so that a very long line costs
@@ -64,53 +70,36 @@ class SearchOptions:
         return min(math.ceil(self.min_length_ratio * pieces), most), most
 
 
-class Hypothesis(NamedTuple):
-    """A translation found.
+class _Extension(NamedTuple):
+    """The K best extensions of each sentence: where they come from, what they add."""
 
-    Attributes:
-        ids: pieces without EOS.
-        log_probability: of the pieces, and of EOS if `finished`; natural logarithm.
-        score: by which hypotheses are ranked.
-        finished: whether EOS was chosen.
-    """
-
-    ids: tuple[int, ...]
-    log_probability: float
-    score: float
-    finished: bool
-
-
-class _End(NamedTuple):
-    """Where a hypothesis ended: after `step` steps, its last piece in place `slot`."""
-
-    step: int
-    slot: int
-    log_probability: float
-    score: float
-    finished: bool
+    log_p: Float[Tensor, "B K"]
+    parents: Int[Tensor, "B K"]
+    tokens: Int[Tensor, "B K"]
 
 
 class _Beams:
     """The open hypotheses of all sentences still searched.
 
     Attributes:
-        sentences: (B) which sentences of the batch the rows belong to.
+        sentences: (B) which sentences of the batch the beams belong to.
         log_p: (B, K) log-probability of each open hypothesis, -inf for an empty place.
         places: (B) places left to open hypotheses.
         best: (B, N) scores of the N best finished ones, -inf where there are fewer.
-        parents, tokens: one (all sentences, K) array a step, to trace hypotheses back.
+        slots: (R) the places that the models step, those of the open hypotheses among them.
+        history: for each step the parents and tokens of all sentences, to trace hypotheses back.
     """
 
     def __init__(
         self, models: Sequence[TranslationModel], source: Tensor, mask: Tensor,
-        *, real: int, options: SearchOptions, n_best: int,
+        *, real: int, options: SearchOptions, n_best: int, precision: torch.dtype | None,
     ) -> None:  # fmt: skip
         device, k, total = source.device, options.beam_size, source.shape[0]
-        self.models = models
-        self.memories = [model.encode(source, mask) for model in models]
+        self.steppers = [stepper_for(model, precision) for model in models]
+        self.memories = [stepper.remember(source, mask) for stepper in self.steppers]
         self.states = [
-            _rows(model.start(memory), torch.arange(total, device=device).repeat_interleave(k))
-            for model, memory in zip(models, self.memories, strict=True)
+            stepper.start(memory)
+            for stepper, memory in zip(self.steppers, self.memories, strict=True)
         ]
         limits = [options.limits(int(n) - 1) for n in mask.sum(1)]
         self.fewest, self.most = torch.tensor(limits, device=device).unbind(1)
@@ -119,69 +108,80 @@ class _Beams:
         self.log_p[:real, 0] = 0.0
         self.places = torch.full((total,), k, device=device)
         self.best = torch.full((total, n_best), -math.inf, device=device)
-        self.previous = torch.full((total * k,), BOS, device=device)
+        self.slots = torch.arange(total, device=device) * k
+        self.previous = torch.full((total,), BOS, device=device)
         self.barred = torch.tensor([BOS, PAD] + [UNK] * options.ban_unk, device=device)
         self.alpha = options.length_penalty
         self.total = total
-        self.parents: list[NDArray[np.int64]] = []
-        self.tokens: list[NDArray[np.int64]] = []
+        self.history: list[tuple[Tensor, Tensor]] = []
 
-    def predict(self) -> Float[Tensor, "B K V"]:
-        """Advance every model a step; return log p of each next word, barred ones at -inf."""
-        predictions = []
-        for i, (model, memory) in enumerate(zip(self.models, self.memories, strict=True)):
-            log_p, self.states[i], _ = model.step(self.previous, self.states[i], memory)
-            predictions.append(log_p)
-        log_p = predictions[0]
-        if len(predictions) > 1:  # an ensemble averages probabilities
-            log_p = torch.stack(predictions).logsumexp(0) - math.log(len(predictions))
-        log_p = log_p.float().reshape(*self.log_p.shape, -1)
-        log_p[..., self.barred] = -math.inf
-        early = len(self.tokens) < self.fewest
-        log_p[..., EOS].masked_fill_(early[:, None], -math.inf)
-        return log_p
+    @property
+    def step(self) -> int:
+        """The number of steps taken."""
+        return len(self.history)
 
-    def extend(self) -> tuple[Bool[Tensor, "B K"], Float[Tensor, "B K"]]:
-        """Take one step; return which of the chosen K extensions ended, and their log p."""
-        log_p = self.predict()
-        k, v = log_p.shape[1:]
-        chosen, index = (self.log_p[..., None] + log_p).flatten(1).topk(k)
-        parents, tokens = index // v, index % v
-        used = (torch.arange(k, device=chosen.device) < self.places[:, None]) & chosen.isfinite()
-        ended = used & (tokens == EOS)
-        self.places -= ended.sum(1)
-        self.log_p = torch.where(used & ~ended, chosen, -math.inf)
-        rows = parents + torch.arange(len(parents), device=chosen.device)[:, None] * k
-        self.states = [_rows(state, rows.flatten()) for state in self.states]
-        self.previous = tokens.flatten()
-        for history, now in ((self.parents, parents), (self.tokens, tokens)):
-            step = np.zeros((self.total, k), dtype=np.int64)
-            step[self.sentences.cpu().numpy()] = now.cpu().numpy()
-            history.append(step)
-        return ended, chosen
+    def predict(self) -> tuple[Float[Tensor, "R V"], Float[Tensor, "R 1"]]:
+        """Advance every model a step; return scores of each next word and what log p lacks.
 
-    def finished(self, ended: Tensor, chosen: Tensor) -> list[tuple[int, _End]]:
-        """Return the hypotheses that ended in the last step, each with its sentence."""
-        step = len(self.tokens)
-        scores = torch.where(ended, chosen / step**self.alpha, -math.inf)
+        That is log Z of each row: log p = scores - log Z, also for barred words, whose scores are
+        -inf; nothing is renormalised.
+        """
+        width = self.log_p.shape[1]
+        logits = []
+        for i, (stepper, memory) in enumerate(zip(self.steppers, self.memories, strict=True)):
+            found, self.states[i] = stepper.step(
+                self.previous, self.states[i], memory, self.slots, width=width
+            )
+            logits.append(found.float())
+        scores = logits[0]
+        if len(logits) > 1:  # an ensemble averages probabilities
+            log_p = [one.log_softmax(-1) for one in logits]
+            scores = torch.stack(log_p).logsumexp(0) - math.log(len(log_p))
+            log_z = torch.zeros_like(scores[:, :1])
+        else:
+            log_z = scores.logsumexp(-1, keepdim=True)
+        scores[:, self.barred] = -math.inf
+        early = (self.step < self.fewest).repeat_interleave(width)[self.slots]
+        scores[:, EOS].masked_fill_(early, -math.inf)
+        return scores, log_z
+
+    def extend(self) -> _Extension:
+        """Take one step and return the best extensions, best first."""
+        b, k = self.log_p.shape
+        scores, log_z = self.predict()
+        values, words = _best_words(scores, min(k, scores.shape[1]))
+        m = values.shape[1]
+        values = values - log_z + self.log_p.flatten()[self.slots, None]
+        # Those of a sentence's rows side by side, -inf for its empty places.
+        table = values.new_full((b * k, m), -math.inf).index_copy_(0, self.slots, values)
+        names = words.new_zeros(b * k, m).index_copy_(0, self.slots, words)
+        log_p, index = table.reshape(b, k * m).topk(k)
+        tokens = names.reshape(b, k * m).gather(1, index)
+        extension = _Extension(log_p, index // m, tokens)
+        step = torch.zeros(2, self.total, k, dtype=torch.int64, device=log_p.device)
+        step[:, self.sentences] = torch.stack(extension[1:])
+        self.history.append((step[0], step[1]))
+        return extension
+
+    def finish(self, found: _Extension) -> Ends:
+        """Return the hypotheses that end, and leave the open ones."""
+        k = self.log_p.shape[1]
+        used = torch.arange(k, device=self.places.device) < self.places[:, None]
+        used &= found.log_p.isfinite()
+        ended = used & (found.tokens == EOS)
+        self.places = self.places - ended.sum(1)
+        self.log_p = torch.where(used & ~ended, found.log_p, -math.inf)
+        scores = torch.where(ended, found.log_p / self.step**self.alpha, -math.inf)
         self.best = torch.cat([self.best, scores], dim=1).topk(self.best.shape[1]).values
-        found = []
-        for row, slot in ended.nonzero().tolist():
-            log_p, score = float(chosen[row, slot]), float(scores[row, slot])
-            found.append((int(self.sentences[row]), _End(step, slot, log_p, score, True)))
-        return found
+        row, slot = ended.nonzero(as_tuple=True)
+        return Ends(self.sentences[row], slot, found.log_p[row, slot], scores[row, slot])
 
-    def unfinished(self) -> list[tuple[int, _End]]:
+    def unfinished(self) -> Ends:
         """Return the best open hypothesis of each sentence that has just reached its limit."""
-        step = len(self.tokens)
-        found = []
-        for row in (self.most == step).nonzero().flatten().tolist():
-            log_p, slot = self.log_p[row].max(0)
-            if log_p.isfinite():
-                score = float(log_p) / max(step, 1) ** self.alpha
-                end = _End(step, int(slot), float(log_p), score, False)
-                found.append((int(self.sentences[row]), end))
-        return found
+        log_p, slot = self.log_p.max(1)
+        row = ((self.most == self.step) & log_p.isfinite()).nonzero().flatten()
+        scores = log_p / max(self.step, 1) ** self.alpha
+        return Ends(self.sentences[row], slot[row], log_p[row], scores[row])
 
     def done(self) -> Bool[Tensor, " B"]:
         """Return the sentences in which no open hypothesis can still win.
@@ -189,39 +189,66 @@ class _Beams:
         Log-probabilities only fall; the kindest end divides by the longest length allowed.
         """
         hope = self.log_p.max(1).values / (self.most + 1).to(self.log_p.dtype) ** self.alpha
-        return (hope <= self.best[:, -1]) | hope.isinf() | (len(self.tokens) > self.most)
+        return (hope <= self.best[:, -1]) | hope.isinf() | (self.step > self.most)
 
-    def keep(self, done: Bool[Tensor, " B"]) -> None:
-        """Drop the sentences that are done, but keep `MINIMUM_ROWS` rows in the products."""
-        k = self.log_p.shape[1]
+    def move(self, found: _Extension | None, done: Bool[Tensor, " B"]) -> None:
+        """Drop the sentences that are done and the places that are empty; go on with the rest.
+
+        At least `MINIMUM_ROWS` rows stay in the products.
+
+        Args:
+            found: where the open hypotheses come from; None before the first step.
+            done: of `done`.
+        """
+        b, k = self.log_p.shape
         self.log_p = self.log_p.masked_fill(done[:, None], -math.inf)
-        size = max(int((~done).sum()), min(math.ceil(MINIMUM_ROWS / k), len(done)))
-        if size == len(done):
-            return
-        kept = done.to(torch.uint8).argsort(stable=True)[:size].sort().values
-        self.memories = [Memory(*(part[kept] for part in m)) for m in self.memories]
-        rows = (kept[:, None] * k + torch.arange(k, device=kept.device)).flatten()
-        self.states = [_rows(state, rows) for state in self.states]
-        self.previous = self.previous[rows]
-        fields = (self.sentences, self.log_p, self.places, self.best, self.fewest, self.most)
-        self.sentences, self.log_p, self.places, self.best, self.fewest, self.most = (
-            field[kept] for field in fields
-        )
-
-    def trace(self, sentence: int, end: _End) -> Hypothesis:
-        """Return the hypothesis that ended at `end`, read back to front."""
-        ids, slot = [], end.slot
-        for parents, tokens in zip(
-            reversed(self.parents[: end.step]), reversed(self.tokens[: end.step]), strict=True
-        ):
-            ids.append(int(tokens[sentence, slot]))
-            slot = int(parents[sentence, slot])
-        pieces = tuple(reversed(ids[1:] if end.finished else ids))
-        return Hypothesis(pieces, end.log_probability, end.score, end.finished)
+        rows = torch.zeros(b * k, dtype=torch.int64, device=done.device)
+        rows[self.slots] = torch.arange(len(self.slots), device=done.device)
+        if found is None:
+            origin, previous = rows, rows.new_full((b * k,), BOS)
+        else:
+            places = found.parents + torch.arange(b, device=done.device)[:, None] * k
+            origin, previous = rows[places.flatten()], found.tokens.flatten()
+        kept = _first(~done, min(math.ceil(MINIMUM_ROWS / k), b))
+        if len(kept) < b:
+            self.memories = [type(m)(*(part[kept] for part in m)) for m in self.memories]
+            fields = (self.sentences, self.log_p, self.places, self.best, self.fewest, self.most)
+            self.sentences, self.log_p, self.places, self.best, self.fewest, self.most = (
+                field[kept] for field in fields
+            )
+        self.slots = _first(self.log_p.isfinite().flatten(), min(MINIMUM_ROWS, len(kept) * k))
+        whole = kept[self.slots // k] * k + self.slots % k
+        self.previous = previous[whole]
+        self.states = [
+            DecoderState(*(part.index_select(0, origin[whole]) for part in state))
+            for state in self.states
+        ]
 
 
-def _rows(state: DecoderState, rows: Int[Tensor, " R"]) -> DecoderState:
-    return DecoderState(*(part.index_select(0, rows) for part in state))
+def _first(wanted: Bool[Tensor, " N"], fewest: int) -> Int[Tensor, " M"]:
+    """Return the numbers of all that are wanted, and of others if these are too few, in order."""
+    found = wanted.nonzero().flatten()
+    if len(found) >= fewest:
+        return found
+    return wanted.logical_not().to(torch.uint8).argsort(stable=True)[:fewest].sort().values
+
+
+def _best_words(
+    scores: Float[Tensor, "R V"], k: int
+) -> tuple[Float[Tensor, "R K"], Int[Tensor, "R K"]]:
+    """Return the k largest of each row and where they are, as `topk` does, but in two stages."""
+    rows, size = scores.shape
+    blocks = size // BLOCK
+    if blocks <= 2 * k:
+        values, words = scores.topk(k)
+        return values, words
+    body = scores[:, : blocks * BLOCK].view(rows, blocks, BLOCK)
+    chosen = body.amax(-1).topk(k).indices
+    words = (chosen[..., None] * BLOCK + torch.arange(BLOCK, device=scores.device)).flatten(1)
+    rest = torch.arange(blocks * BLOCK, size, device=scores.device)
+    words = torch.cat([words, rest.expand(rows, -1)], dim=1)
+    values, index = scores.gather(1, words).topk(k)
+    return values, words.gather(1, index)
 
 
 @torch.inference_mode()
@@ -232,6 +259,7 @@ def search(
     *,
     options: SearchOptions,
     n_best: int = 1,
+    precision: torch.dtype | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the best translations of each sentence, best first, at least one and at most `n_best`.
 
@@ -246,26 +274,23 @@ def search(
         mask: real positions.
         options: how to search.
         n_best: N, at most `options.beam_size`.
+        precision: type that the factors of products are rounded to; None for none.
     """
     real = source.shape[0]
     if real < MINIMUM_ROWS and source.shape[1] <= LONG_SOURCE:
         repeat = torch.arange(MINIMUM_ROWS, device=source.device) % real
         source, mask = source[repeat], mask[repeat]
-    beams = _Beams(models, source, mask, real=real, options=options, n_best=n_best)
-    ends: list[list[_End]] = [[] for _ in range(real)]
-    spare: dict[int, _End] = {}
-    beams.keep(beams.done())
+    beams = _Beams(
+        models, source, mask, real=real, options=options, n_best=n_best, precision=precision
+    )
+    ends: list[list[End]] = [[] for _ in range(real)]
+    found = None
     while not (done := beams.done()).all():
-        beams.keep(done)
-        for sentence, end in beams.finished(*beams.extend()):
-            ends[sentence].append(end)
-        spare.update(beams.unfinished())
-    nothing = _End(0, 0, -math.inf, -math.inf, False)
-    results = []
-    for sentence, finished in enumerate(ends):
-        ranked = sorted(finished, key=lambda end: -end.score)
-        cut = spare.get(sentence, nothing)
-        if all(end.step == 1 and end.score < cut.score for end in finished):
-            ranked.insert(0, cut)
-        results.append([beams.trace(sentence, end) for end in ranked[:n_best]])
-    return results
+        beams.move(found, done)
+        found = beams.extend()
+        for part, finished in ((beams.finish(found), True), (beams.unfinished(), False)):
+            for end in listed(part, step=beams.step, finished=finished):
+                ends[end.sentence].append(end)
+    best = [ranked(ends[sentence], sentence, n_best) for sentence in range(real)]
+    hypotheses = iter(trace(beams.history, list(itertools.chain(*best))))
+    return [[next(hypotheses) for _ in chosen] for chosen in best]

@@ -16,11 +16,12 @@ from rnnsearch.alignment import read_dictionary, replace_unknown
 from rnnsearch.batches import collate, collate_sources, plan_decoding
 from rnnsearch.config import DecodeConfig
 from rnnsearch.errors import UserError
+from rnnsearch.hypotheses import Hypothesis
 from rnnsearch.loading import load_model
 from rnnsearch.model import TranslationModel
 from rnnsearch.plain import load_run_config
 from rnnsearch.scoring import force
-from rnnsearch.search import LONG_SOURCE, Hypothesis, SearchOptions, search
+from rnnsearch.search import LONG_SOURCE, SearchOptions, search
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
 from rnnsearch.validation import pick_device
 

@@ -23,8 +23,9 @@ from numpy_reference import WIRINGS, Reference
 
 from rnnsearch.batches import collate, collate_sources
 from rnnsearch.config import RnnsearchConfig
+from rnnsearch.hypotheses import Hypothesis
 from rnnsearch.model import TranslationModel, build_model
-from rnnsearch.search import Hypothesis, SearchOptions, search
+from rnnsearch.search import SearchOptions, search
 from rnnsearch.text import BOS, EOS, PAD, UNK
 
 WORDS = (4, 5, 6, 7)
