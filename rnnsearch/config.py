@@ -191,6 +191,7 @@ class DecodeConfig:
     min_length_ratio: float  # times the source pieces
     ban_unk: bool | None  # null: barred for subword tokenizers
     batch_sentences: int
+    precision: str  # fp32, bf16, auto: of the factors of matrix products
 
 
 @dataclass

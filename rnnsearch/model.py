@@ -16,7 +16,6 @@ from rnnsearch.batches import Batch
 from rnnsearch.config import ModelConfig, RnnsearchConfig
 from rnnsearch.decoder import WIRINGS, AttentionDecoder, DecoderState, Memory, Readout
 from rnnsearch.encoder import BidirectionalEncoder, ResetAfterEncoder
-from rnnsearch.products import linear
 from rnnsearch.recurrent import GatedUnit
 
 SCORES = {"additive": AdditiveScore}
@@ -67,15 +66,8 @@ class TranslationModel(nn.Module):
             state: from `start` or the step before; R rows, a whole number for each sentence.
             memory: from `encode`.
         """
-        logits, state, alpha = self.logits(previous, state, memory)
-        return torch.log_softmax(logits, dim=-1), state, alpha
-
-    def logits(
-        self, previous: Int[Tensor, " R"], state: DecoderState, memory: Memory
-    ) -> tuple[Float[Tensor, "R V"], DecoderState, Float[Tensor, "R S"]]:
-        """Return the same before the softmax."""
         t, state, alpha = self.decoder.step(previous, state, memory)
-        return linear(t, self.W_o.weight, self.W_o.bias), state, alpha
+        return torch.log_softmax(self.W_o(t), dim=-1), state, alpha
 
     def forward(self, batch: Batch) -> Forced:
         """Return the readouts at every real target position of a batch."""

@@ -1,11 +1,12 @@
-"""Optimizers and learning-rate schedules."""
+"""Optimizers, the gradient's norm and learning-rate schedules."""
 
 import math
-from collections.abc import Iterable
 
 import torch
-from torch import nn
+from jaxtyping import Float
+from torch import Tensor, nn
 
+from rnnsearch.adadelta import Adadelta
 from rnnsearch.config import (
     AdadeltaConfig,
     AdamConfig,
@@ -18,16 +19,19 @@ from rnnsearch.config import (
 )
 
 
-def build_optimizer(
-    config: OptimizerConfig, parameters: Iterable[nn.Parameter]
-) -> torch.optim.Optimizer:
-    """Return the optimizer that the `optimizer` group names.
+def build_optimizer(config: OptimizerConfig, model: nn.Module) -> torch.optim.Optimizer:
+    """Return the optimizer that the `optimizer` group names, of all parameters of a model.
 
-    Adadelta (Zeiler 2012) with rho 0.95 and eps 1e-6 is the paper's (appendix B.2).
+    Adadelta (Zeiler 2012) with rho 0.95 and eps 1e-6 is the paper's (appendix B.2); for it the
+    embeddings of the model are set to give sparse gradients.
     """
+    parameters = model.parameters()
     match config:
         case AdadeltaConfig():
-            return torch.optim.Adadelta(parameters, lr=config.lr, rho=config.rho, eps=config.eps)
+            for module in model.modules():
+                if isinstance(module, nn.Embedding):
+                    module.sparse = True
+            return Adadelta(parameters, lr=config.lr, rho=config.rho, eps=config.eps)
         case AdamWConfig():
             return torch.optim.AdamW(
                 parameters, lr=config.lr, betas=(config.beta1, config.beta2), eps=config.eps,
@@ -42,6 +46,27 @@ def build_optimizer(
             return torch.optim.SGD(parameters, lr=config.lr, momentum=config.momentum, fused=True)
         case _:
             raise TypeError(f"no builder for {type(config).__name__}")
+
+
+@torch.no_grad()
+def clip_gradients(model: nn.Module, most: float | None) -> Float[Tensor, ""]:
+    """Scale all gradients so that their common 2-norm is at most `most`; return the norm before.
+
+    Rows of sparse gradients are summed first, as in the dense gradient that they stand for.
+    """
+    values = []
+    for parameter in model.parameters():
+        if parameter.grad is None:
+            continue
+        if parameter.grad.is_sparse:
+            parameter.grad = parameter.grad.coalesce()
+            values.append(parameter.grad.values())
+        else:
+            values.append(parameter.grad)
+    norm = torch.nn.utils.get_total_norm(values)
+    if most is not None:
+        torch._foreach_mul_(values, (most / (norm + 1e-6)).clamp(max=1.0))
+    return norm
 
 
 def rate_factor(config: SchedulerConfig, *, update: int, done: float) -> float:

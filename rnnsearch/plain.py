@@ -14,7 +14,7 @@ import yaml
 from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.errors import UserError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 MISSING = "???"  # how YAML marks a key that has no value yet
 
 T = TypeVar("T")
@@ -175,9 +175,11 @@ def from_plain(plain: Any, *, name: str) -> TrainConfig:
     version = values.pop("schema")
     if version == 1:
         values = _from_schema_1(values)
+    # Later keys, at the values that mean what there was before.
     if version in (1, 2):
-        # Later keys, at the values that mean what there was before.
         values = _over({"data": {"test": {"alignments": None}}}, values)
+    if version in (1, 2, 3):
+        values = _over({"decode": {"precision": "fp32"}}, values)
     elif version != SCHEMA_VERSION:
         message = f"{name}: schema {version}, but this program reads schema {SCHEMA_VERSION}"
         raise UserError(f"{message}; use the version of rnnsearch that trained it", status=1)

@@ -3,11 +3,16 @@
 Under `operands(torch.bfloat16)` the factors of a product are rounded to bfloat16, multiplied with
 sums in float32, and the result goes on in float32: states, softmax, sums over rows and the
 optimizer keep full precision. Without it products are ordinary ones.
+
+A processor without instructions for bfloat16 multiplies the rounded factors in float32, which is
+exact for them, and rounds the result: the same numbers but for the order of the sums. PyTorch's own
+way there is many times slower.
 """
 
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 import torch
@@ -27,9 +32,24 @@ def operands_for(precision: str, device: torch.device) -> torch.dtype | None:
         return None
     if precision == "bf16" or device.type == "cuda":
         return torch.bfloat16
-    # Processors without the instructions emulate them, tens of times slower than float32.
-    fast = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
-    return torch.bfloat16 if fast() else None
+    return torch.bfloat16 if _processor_multiplies_bfloat16() else None
+
+
+@cache
+def _processor_multiplies_bfloat16() -> bool:
+    return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
+
+
+def _rounded(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return the tensor rounded to `dtype`, in the type that it is best multiplied in."""
+    rounded = tensor.to(dtype)
+    native = tensor.is_cuda or _processor_multiplies_bfloat16()
+    return rounded if native else rounded.to(tensor.dtype)
+
+
+def _multiply(a: Tensor, b: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a b of rounded factors in `dtype`."""
+    return torch.mm(a, b).to(dtype)
 
 
 @contextlib.contextmanager
@@ -50,16 +70,17 @@ def operand_type() -> torch.dtype | None:
 def operand(factor: Tensor) -> Tensor:
     """Return a factor as products take it; a weight is rounded once and used many times."""
     dtype = _operands.get()
-    return factor if dtype is None else factor.to(dtype)
+    return factor if dtype is None else _rounded(factor, dtype)
 
 
 def product(
     a: Float[Tensor, "N K"], b: Float[Tensor, "K M"], *, out: Tensor | None = None
 ) -> Float[Tensor, "N M"]:
     """Return a b in the type of `a`; `b` has come through `operand`."""
-    if b.dtype == a.dtype:
+    dtype = _operands.get()
+    if dtype is None:
         return torch.mm(a, b, out=out)
-    rounded = torch.mm(a.to(b.dtype), b)
+    rounded = _multiply(_rounded(a, dtype), b, dtype)
     return rounded.to(a.dtype) if out is None else out.copy_(rounded)
 
 
@@ -68,9 +89,10 @@ def add_product(
     *, out: Tensor | None = None,
 ) -> Float[Tensor, "N M"]:  # fmt: skip
     """Return x + a b in the type of `x`; `b` has come through `operand`."""
-    if b.dtype == a.dtype:
+    dtype = _operands.get()
+    if dtype is None:
         return torch.addmm(x, a, b, out=out)
-    return torch.add(x, torch.mm(a.to(b.dtype), b), out=out)
+    return torch.add(x, _multiply(_rounded(a, dtype), b, dtype), out=out)
 
 
 def linear(
@@ -90,16 +112,17 @@ class _Linear(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
         rows, rounded = operand(x.flatten(0, -2)), operand(weight)
         ctx.save_for_backward(rows, rounded)
-        ctx.shape = x.shape
-        return torch.mm(rows, rounded.t()).to(x.dtype).reshape(*x.shape[:-1], -1)
+        ctx.shape, ctx.operands = x.shape, operand_type()
+        out = _multiply(rows, rounded.t(), ctx.operands)
+        return out.to(x.dtype).reshape(*x.shape[:-1], -1)
 
     @staticmethod
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, Tensor | None]:
         rows, weight = ctx.saved_tensors
-        d_rows = d_out.flatten(0, -2).to(rows.dtype)
+        d_rows = _rounded(d_out.flatten(0, -2), ctx.operands)
         d_x = d_weight = None
         if ctx.needs_input_grad[0]:
-            d_x = torch.mm(d_rows, weight).to(d_out.dtype).reshape(ctx.shape)
+            d_x = _multiply(d_rows, weight, ctx.operands).to(d_out.dtype).reshape(ctx.shape)
         if ctx.needs_input_grad[1]:
-            d_weight = torch.mm(d_rows.t(), rows).to(d_out.dtype)
+            d_weight = _multiply(d_rows.t(), rows, ctx.operands).to(d_out.dtype)
         return d_x, d_weight

@@ -108,4 +108,5 @@ RULES: dict[str, Range | Choice] = {
     "decode.max_length_ratio": Range(0, 1000, low_open=True),
     "decode.min_length_ratio": Range(0, 1000),
     "decode.batch_sentences": COUNT,
+    "decode.precision": Choice(("fp32", "bf16", "auto")),
 }

@@ -25,16 +25,19 @@ from torch import Tensor
 from rnnsearch.decoder import DecoderState
 from rnnsearch.hypotheses import End, Ends, Hypothesis, listed, ranked, trace
 from rnnsearch.model import TranslationModel
-from rnnsearch.stepping import stepper_for
-from rnnsearch.text import BOS, EOS, PAD, UNK
+from rnnsearch.products import operands_for
+from rnnsearch.stepping import best_words, stepper_for
+from rnnsearch.text import BOS, EOS, PAD, SPECIAL_IDS, UNK
 
 MINIMUM_ROWS = 16
 """Matrix products of fewer rows take other code in the libraries and round differently; with at
 least these many, a translation does not depend on how many sentences are searched beside it."""
 
-BLOCK = 64
-"""Words of a block: the best K words of a row lie in the K blocks with the largest maxima, and only
-those blocks are searched."""
+ROWS = 64
+"""Rows whose logits are held at once, about."""
+
+SPARSE = 0.75
+"""When no more than this share of the sentences is left, what belongs to the others is dropped."""
 
 LONG_SOURCE = 1024
 """Sources with more padded positions are searched one at a time, so that a very long line costs
@@ -52,6 +55,7 @@ class SearchOptions:
         max_length_ratio: most pieces are this times the source pieces, plus 10; or None.
         min_length_ratio: EOS is barred before this times the source pieces.
         ban_unk: whether UNK is barred besides BOS and PAD, which always are.
+        precision: of the factors of matrix products: fp32, bf16 or auto.
     """
 
     beam_size: int = 5
@@ -60,6 +64,7 @@ class SearchOptions:
     max_length_ratio: float | None = 3.0
     min_length_ratio: float = 0.0
     ban_unk: bool = True
+    precision: str = "fp32"
 
     def limits(self, pieces: int) -> tuple[int, int]:
         """Return the fewest and the most pieces for a source of `pieces` pieces."""
@@ -92,10 +97,11 @@ class _Beams:
 
     def __init__(
         self, models: Sequence[TranslationModel], source: Tensor, mask: Tensor,
-        *, real: int, options: SearchOptions, n_best: int, precision: torch.dtype | None,
+        *, real: int, options: SearchOptions, n_best: int,
     ) -> None:  # fmt: skip
         device, k, total = source.device, options.beam_size, source.shape[0]
-        self.steppers = [stepper_for(model, precision) for model in models]
+        rounding = operands_for(options.precision, device)
+        self.steppers = [stepper_for(model, rounding) for model in models]
         self.memories = [stepper.remember(source, mask) for stepper in self.steppers]
         self.states = [
             stepper.start(memory)
@@ -110,7 +116,8 @@ class _Beams:
         self.best = torch.full((total, n_best), -math.inf, device=device)
         self.slots = torch.arange(total, device=device) * k
         self.previous = torch.full((total,), BOS, device=device)
-        self.barred = torch.tensor([BOS, PAD] + [UNK] * options.ban_unk, device=device)
+        never = (BOS, PAD, UNK) if options.ban_unk else (BOS, PAD)
+        self.barred = torch.tensor([i in never for i in range(SPECIAL_IDS)], device=device)
         self.alpha = options.length_penalty
         self.total = total
         self.history: list[tuple[Tensor, Tensor]] = []
@@ -120,38 +127,38 @@ class _Beams:
         """The number of steps taken."""
         return len(self.history)
 
-    def predict(self) -> tuple[Float[Tensor, "R V"], Float[Tensor, "R 1"]]:
-        """Advance every model a step; return scores of each next word and what log p lacks.
-
-        That is log Z of each row: log p = scores - log Z, also for barred words, whose scores are
-        -inf; nothing is renormalised.
-        """
+    def predict(self) -> tuple[Float[Tensor, "R M"], Int[Tensor, "R M"]]:
+        """Advance every model a step; return log p of each row's best words, and the words."""
         width = self.log_p.shape[1]
-        logits = []
+        readouts = []
         for i, (stepper, memory) in enumerate(zip(self.steppers, self.memories, strict=True)):
-            found, self.states[i] = stepper.step(
+            t, self.states[i] = stepper.step(
                 self.previous, self.states[i], memory, self.slots, width=width
             )
-            logits.append(found.float())
+            readouts.append(t)
+        barred = self.barred.repeat(len(self.slots), 1)
+        barred[:, EOS] |= (self.step < self.fewest).repeat_interleave(width)[self.slots]
+        # Logits of a few rows at a time stay in the cache until nothing more is asked of them.
+        pieces = math.ceil(len(self.slots) / ROWS)
+        columns = [part.tensor_split(pieces) for part in (barred, *readouts)]
+        found = [self._best(*parts) for parts in zip(*columns, strict=True)]
+        values, words = (torch.cat(column) for column in zip(*found, strict=True))
+        return values, words
+
+    def _best(self, barred: Tensor, *readouts: Tensor) -> tuple[Tensor, Tensor]:
+        """Return log p of the best words of some rows, and the words."""
+        logits = [s.logits(t).float() for s, t in zip(self.steppers, readouts, strict=True)]
         scores = logits[0]
         if len(logits) > 1:  # an ensemble averages probabilities
-            log_p = [one.log_softmax(-1) for one in logits]
-            scores = torch.stack(log_p).logsumexp(0) - math.log(len(log_p))
-            log_z = torch.zeros_like(scores[:, :1])
-        else:
-            log_z = scores.logsumexp(-1, keepdim=True)
-        scores[:, self.barred] = -math.inf
-        early = (self.step < self.fewest).repeat_interleave(width)[self.slots]
-        scores[:, EOS].masked_fill_(early, -math.inf)
-        return scores, log_z
+            scores = torch.stack([one.log_softmax(-1) for one in logits]).logsumexp(0)
+        return best_words(scores, barred, self.log_p.shape[1])
 
     def extend(self) -> _Extension:
         """Take one step and return the best extensions, best first."""
         b, k = self.log_p.shape
-        scores, log_z = self.predict()
-        values, words = _best_words(scores, min(k, scores.shape[1]))
+        values, words = self.predict()
+        values = values + self.log_p.flatten()[self.slots, None]
         m = values.shape[1]
-        values = values - log_z + self.log_p.flatten()[self.slots, None]
         # Those of a sentence's rows side by side, -inf for its empty places.
         table = values.new_full((b * k, m), -math.inf).index_copy_(0, self.slots, values)
         names = words.new_zeros(b * k, m).index_copy_(0, self.slots, words)
@@ -210,7 +217,9 @@ class _Beams:
             places = found.parents + torch.arange(b, device=done.device)[:, None] * k
             origin, previous = rows[places.flatten()], found.tokens.flatten()
         kept = _first(~done, min(math.ceil(MINIMUM_ROWS / k), b))
-        if len(kept) < b:
+        if len(kept) > SPARSE * b:
+            kept = torch.arange(b, device=done.device)
+        else:
             self.memories = [type(m)(*(part[kept] for part in m)) for m in self.memories]
             fields = (self.sentences, self.log_p, self.places, self.best, self.fewest, self.most)
             self.sentences, self.log_p, self.places, self.best, self.fewest, self.most = (
@@ -233,24 +242,6 @@ def _first(wanted: Bool[Tensor, " N"], fewest: int) -> Int[Tensor, " M"]:
     return wanted.logical_not().to(torch.uint8).argsort(stable=True)[:fewest].sort().values
 
 
-def _best_words(
-    scores: Float[Tensor, "R V"], k: int
-) -> tuple[Float[Tensor, "R K"], Int[Tensor, "R K"]]:
-    """Return the k largest of each row and where they are, as `topk` does, but in two stages."""
-    rows, size = scores.shape
-    blocks = size // BLOCK
-    if blocks <= 2 * k:
-        values, words = scores.topk(k)
-        return values, words
-    body = scores[:, : blocks * BLOCK].view(rows, blocks, BLOCK)
-    chosen = body.amax(-1).topk(k).indices
-    words = (chosen[..., None] * BLOCK + torch.arange(BLOCK, device=scores.device)).flatten(1)
-    rest = torch.arange(blocks * BLOCK, size, device=scores.device)
-    words = torch.cat([words, rest.expand(rows, -1)], dim=1)
-    values, index = scores.gather(1, words).topk(k)
-    return values, words.gather(1, index)
-
-
 @torch.inference_mode()
 def search(
     models: Sequence[TranslationModel],
@@ -259,7 +250,6 @@ def search(
     *,
     options: SearchOptions,
     n_best: int = 1,
-    precision: torch.dtype | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the best translations of each sentence, best first, at least one and at most `n_best`.
 
@@ -274,15 +264,12 @@ def search(
         mask: real positions.
         options: how to search.
         n_best: N, at most `options.beam_size`.
-        precision: type that the factors of products are rounded to; None for none.
     """
     real = source.shape[0]
     if real < MINIMUM_ROWS and source.shape[1] <= LONG_SOURCE:
         repeat = torch.arange(MINIMUM_ROWS, device=source.device) % real
         source, mask = source[repeat], mask[repeat]
-    beams = _Beams(
-        models, source, mask, real=real, options=options, n_best=n_best, precision=precision
-    )
+    beams = _Beams(models, source, mask, real=real, options=options, n_best=n_best)
     ends: list[list[End]] = [[] for _ in range(real)]
     found = None
     while not (done := beams.done()).all():

@@ -12,6 +12,7 @@ Shapes: B sentences, K places of a beam, R rows: the places that are in use, in 
 stands in place `slots[row]` of the B·K.
 """
 
+import math
 from typing import NamedTuple, Protocol
 
 import torch
@@ -21,11 +22,16 @@ from torch import Tensor
 from rnnsearch.attention import attend
 from rnnsearch.decoder import DecoderState, Memory
 from rnnsearch.model import TranslationModel
-from rnnsearch.products import add_product, operand, operands, product
+from rnnsearch.products import add_product, linear, operand, operands, product
 from rnnsearch.recurrent import CLOSED
 
 HIDDEN = 1 << 18
 """Numbers of the attention's hidden layer held at once; so many stay in the cache."""
+
+
+BLOCK = 64
+"""Words of a block: the best K words of a row lie in the K blocks with the largest maxima, and only
+those blocks are searched."""
 
 
 class Projected(NamedTuple):
@@ -56,8 +62,8 @@ class Stepper(Protocol):
     def step(
         self, previous: Int[Tensor, " R"], state: DecoderState, memory: Remembered,
         slots: Int[Tensor, " R"], *, width: int,
-    ) -> tuple[Float[Tensor, "R V"], DecoderState]:  # fmt: skip
-        """Return the logits of the next word and the new state.
+    ) -> tuple[Float[Tensor, "R L"], DecoderState]:  # fmt: skip
+        """Return the readout t_i and the new state.
 
         Args:
             previous: the last word of each row, BOS at first.
@@ -66,6 +72,9 @@ class Stepper(Protocol):
             slots: the place of each row among the B·K.
             width: K.
         """
+
+    def logits(self, t: Float[Tensor, "N L"]) -> Float[Tensor, "N V"]:
+        """Return W_o t of some of the rows."""
 
 
 def stepper_for(model: TranslationModel, precision: torch.dtype | None = None) -> Stepper:
@@ -99,14 +108,19 @@ class PlainStepper:
     def step(
         self, previous: Int[Tensor, " R"], state: DecoderState, memory: Remembered,
         slots: Int[Tensor, " R"], *, width: int,
-    ) -> tuple[Float[Tensor, "R V"], DecoderState]:  # fmt: skip
+    ) -> tuple[Float[Tensor, "R L"], DecoderState]:  # fmt: skip
         """See `Stepper`."""
         assert isinstance(memory, Memory)
         places = len(memory.keys) * width
         whole = [_spread(part, slots, places) for part in (previous, *state)]
         with operands(self.precision):
-            logits, new, _ = self.model.logits(whole[0], DecoderState(*whole[1:]), memory)
-        return logits[slots], DecoderState(*(part[slots] for part in new))
+            t, new, _ = self.model.decoder.step(whole[0], DecoderState(*whole[1:]), memory)
+        return t[slots], DecoderState(*(part[slots] for part in new))
+
+    def logits(self, t: Float[Tensor, "N L"]) -> Float[Tensor, "N V"]:
+        """See `Stepper`."""
+        with operands(self.precision):
+            return linear(t, self.model.W_o.weight, self.model.W_o.bias)
 
 
 class FastStepper:
@@ -150,8 +164,8 @@ class FastStepper:
         """See `Stepper`."""
         with operands(self.precision):
             memory = self.model.encode(source, mask)
-        annotations = memory.annotations
-        values = product(annotations.flatten(0, 1), self.values).reshape(*source.shape, -1)
+            values = product(memory.annotations.flatten(0, 1), self.values)
+        values = values.reshape(*source.shape, -1)
         return Projected(memory.keys, values, memory.padding, self.model.start(memory).s)
 
     def start(self, memory: Remembered) -> DecoderState:
@@ -164,9 +178,16 @@ class FastStepper:
     def step(
         self, previous: Int[Tensor, " R"], state: DecoderState, memory: Remembered,
         slots: Int[Tensor, " R"], *, width: int,
-    ) -> tuple[Float[Tensor, "R V"], DecoderState]:  # fmt: skip
+    ) -> tuple[Float[Tensor, "R L"], DecoderState]:  # fmt: skip
         """See `Stepper`."""
         assert isinstance(memory, Projected)
+        with operands(self.precision):
+            return self._step(previous, state, memory, slots, width=width)
+
+    def _step(
+        self, previous: Tensor, state: DecoderState, memory: Projected, slots: Tensor,
+        *, width: int,
+    ) -> tuple[Tensor, DecoderState]:  # fmt: skip
         n, s, context = self.hidden, state.s, state.context
         y = self.model.decoder.embedding(previous)
         if self.update_first:
@@ -188,9 +209,13 @@ class FastStepper:
             read = rest[:, self.query :]
         t = read + x[:, 3 * n :] + context[:, 3 * n :]
         t = t.reshape(len(t), -1, 2).amax(-1)
+        return t, DecoderState(new, context, torch.zeros_like(state.first))
+
+    def logits(self, t: Float[Tensor, "N L"]) -> Float[Tensor, "N V"]:
+        """See `Stepper`."""
         bias = self.model.W_o.bias
-        logits = product(t, self.output) if bias is None else add_product(bias, t, self.output)
-        return logits, DecoderState(new, context, torch.zeros_like(state.first))
+        with operands(self.precision):
+            return product(t, self.output) if bias is None else add_product(bias, t, self.output)
 
     def _update(self, s: Tensor, x: Tensor, gates: Tensor, context: Tensor) -> Tensor:
         """Return s_i from s_{i-1}, W y, U_z s and U_r s in a row, and C c."""
@@ -217,3 +242,43 @@ def _spread(part: Tensor, slots: Tensor, places: int) -> Tensor:
     if len(part) == places:
         return part
     return part.new_zeros(places, *part.shape[1:]).index_copy_(0, slots, part)
+
+
+def best_words(
+    scores: Float[Tensor, "R V"], barred: Bool[Tensor, "R 4"], k: int
+) -> tuple[Float[Tensor, "R M"], Int[Tensor, "R M"]]:
+    """Return log softmax of the M = min(k, V) largest scores of each row, and where they are.
+
+    Nothing is renormalised: words that are barred, which get -inf, count in the sum of the softmax.
+
+    Args:
+        scores: used up.
+        barred: which of the four special ids may not be chosen.
+        k: words of a row.
+    """
+    specials = scores[:, : barred.shape[1]]
+    kept = specials.clone()
+    specials.masked_fill_(barred, -math.inf)
+    values, words = _largest(scores, min(k, scores.shape[1]))
+    specials.copy_(kept)
+    most = torch.maximum(values[:, :1], kept.amax(1, keepdim=True))
+    log_z = scores.sub_(most).exp_().sum(1, keepdim=True).log_().add_(most)
+    return values - log_z, words
+
+
+def _largest(
+    scores: Float[Tensor, "R V"], k: int
+) -> tuple[Float[Tensor, "R K"], Int[Tensor, "R K"]]:
+    """Return what `topk` does, in two stages: the best blocks, then the best in them."""
+    rows, size = scores.shape
+    blocks = size // BLOCK
+    if blocks <= 2 * k:
+        values, words = scores.topk(k)
+        return values, words
+    body = scores[:, : blocks * BLOCK].view(rows, blocks, BLOCK)
+    chosen = body.amax(-1).topk(k).indices
+    words = (chosen[..., None] * BLOCK + torch.arange(BLOCK, device=scores.device)).flatten(1)
+    rest = torch.arange(blocks * BLOCK, size, device=scores.device)
+    words = torch.cat([words, rest.expand(rows, -1)], dim=1)
+    values, index = scores.gather(1, words).topk(k)
+    return values, words.gather(1, index)

@@ -5,14 +5,13 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from rnnsearch import metrics
 from rnnsearch.batches import Plan, collate, plan_epoch
 from rnnsearch.errors import Interrupted, UserError
 from rnnsearch.loss import normaliser, token_loss
-from rnnsearch.optim import rate_factor
+from rnnsearch.optim import clip_gradients, rate_factor
 from rnnsearch.products import operands
 from rnnsearch.progress import end_reason, judge, share_done
 from rnnsearch.run import Run
@@ -140,8 +139,7 @@ def train_update(run: Run, indices: NDArray[np.int32], *, batches: int) -> Updat
             )  # fmt: skip
         (loss.loss / norm).backward()  # type: ignore[no-untyped-call]
         nll += float(loss.nll)
-    clip = math.inf if trainer.clip_norm is None else trainer.clip_norm
-    gradient_norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), clip))
+    gradient_norm = float(clip_gradients(model, trainer.clip_norm))
     rate = run.config.optimizer.lr * run.progress.rate_cut * rate_factor(
         run.config.scheduler,
         update=run.progress.update + 1,

@@ -306,4 +306,5 @@ def search_options(decode: DecodeConfig, *, kind: str) -> SearchOptions:
         max_length_ratio=decode.max_length_ratio,
         min_length_ratio=decode.min_length_ratio,
         ban_unk=kind != "word" if decode.ban_unk is None else decode.ban_unk,
+        precision=decode.precision,
     )

@@ -382,7 +382,7 @@ def test_tables_and_lists_of_files_have_gold_links_too(
     assert evaluation(quick_run)["alignment_error_rate"] == record["alignment_error_rate"]
 
 
-def with_test(run: Path, copy: Path, *, schema: int = 3, **test: str | None) -> Path:
+def with_test(run: Path, copy: Path, *, schema: int = 4, **test: str | None) -> Path:
     """Return a copy of a run whose configuration has this test set."""
     shutil.copytree(run, copy, symlinks=True)
     shutil.rmtree(copy / "evaluations", ignore_errors=True)

@@ -208,7 +208,7 @@ def test_a_path_in_bytes_that_the_locale_cannot_read_is_kept(config: TrainConfig
     ("damage", "message"),
     [
         (lambda plain: plain.pop("schema"), "config.yaml: not a run's configuration"),
-        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 3"),
+        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 4"),
         (lambda plain: plain["model"].update(kind="other"), "model.kind=other"),
         (lambda plain: plain["model"].update(hiden_size=3), "hiden_size.*model.hidden_size"),
         (lambda plain: plain["model"].pop("bias"), "model.bias: a value is missing"),
@@ -521,14 +521,21 @@ def test_a_run_of_schema_1_is_read(config: TrainConfig) -> None:
         del plain["data"][key]
     for split in ("train", "valid", "test"):
         del plain["data"][split]["table"], plain["data"][split]["split"]
-    del plain["data"]["test"]["alignments"]
+    del plain["data"]["test"]["alignments"], plain["decode"]["precision"]
     assert from_plain(plain, name="config.yaml") == config
 
 
 def test_a_run_of_schema_2_is_read(config: TrainConfig) -> None:
     plain = to_plain(config)
     plain["schema"] = 2
-    del plain["data"]["test"]["alignments"]
+    del plain["data"]["test"]["alignments"], plain["decode"]["precision"]
+    assert from_plain(plain, name="config.yaml") == config
+
+
+def test_a_run_of_schema_3_is_read(config: TrainConfig) -> None:
+    plain = to_plain(config)
+    plain["schema"] = 3
+    del plain["decode"]["precision"]
     assert from_plain(plain, name="config.yaml") == config
 
 

@@ -202,7 +202,7 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
         source_vocab=tokenizers.source.vocab_size, target_vocab=tokenizers.target.vocab_size,
     ).to(device)  # fmt: skip
     training = Run(
-        folder, config, model, build_optimizer(config.optimizer, model.parameters()),
+        folder, config, model, build_optimizer(config.optimizer, model),
         Translator(
             [model], tokenizers,
             options=search_options(config.decode, kind=tokenizers.target.kind),

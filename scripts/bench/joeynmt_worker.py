@@ -1,4 +1,4 @@
-"""Runs JoeyNMT for `scripts/benchmark.py`; it is started by the interpreter of JoeyNMT's own folder.
+"""Runs JoeyNMT for `scripts/benchmark.py`, by the interpreter of JoeyNMT's own folder.
 
     python joeynmt_worker.py FOLDER < commands > answers
 

@@ -62,7 +62,7 @@ def options(add: Any, values: dict[str, Any]) -> Namespace:
     """Return the options of one of OpenNMT-py's commands, all but the given ones at default."""
     parser = ArgumentParser()
     add(parser)
-    return parser.parse_args([word for name, value in values.items() for word in (name, f"{value}")])
+    return parser.parse_args([str(word) for pair in values.items() for word in pair])
 
 
 def settings(folder: Path, sizes: dict[str, Any]) -> Namespace:
@@ -139,7 +139,7 @@ class Worker:
         self.optimizer = Optimizer.from_opt(self.model, self.opt)
         self.trainer = build_trainer(self.opt, -1, self.model, self.vocabs, self.optimizer)
         self.pool = Shuffler()
-        self.filling = self.filled = 0.0
+        self.last_filling = self.all_fillings = 0.0
         self.batches = self._batches()
 
     def _batches(self) -> Iterator[Any]:
@@ -151,8 +151,8 @@ class Worker:
             start = time.process_time()
             batch = next(batches)
             if self.pool.filled:
-                self.filling = time.process_time() - start
-                self.filled += self.filling
+                self.last_filling = time.process_time() - start
+                self.all_fillings += self.last_filling
                 self.pool.filled = False
             yield batch
 
@@ -168,13 +168,13 @@ class Worker:
         OpenNMT-py drops a sentence from a batch that has the same source already, and a pool
         larger than the corpus holds each sentence several times.
         """
-        start, filled = time.process_time(), self.filled
+        start, fillings = time.process_time(), self.all_fillings
         done = self._update(updates)
-        seconds = time.process_time() - start - (self.filled - filled)
+        seconds = time.process_time() - start - (self.all_fillings - fillings)
         return {
             "tokens": done.n_words,
             "updates": updates,
-            "seconds": seconds + self.filling * updates / self.pool.batches,
+            "seconds": seconds + self.last_filling * updates / self.pool.batches,
             "sentences": done.n_sents,
             "left_out": 1 - self.pool.sentences / self.opt.bucket_size,
         }
@@ -185,8 +185,12 @@ class Worker:
         torch.save({"model": model, "generator": self.model.generator.state_dict()}, self.weights)
 
     def fit(self, minutes: float) -> dict[str, float]:
-        """Train for so many minutes and keep the weights in the folder."""
-        start, updates = time.monotonic(), 0
+        """Train for so many minutes and keep the weights in the folder.
+
+        The first update, which may have to fill the pool, is made before the minutes begin.
+        """
+        self._update(1)
+        start, updates = time.monotonic(), 1
         while (passed := (time.monotonic() - start) / 60) < minutes:
             # The rate falls to a tenth in the last third, as a schedule would have it.
             late = max(0.0, 3 * passed / minutes - 2)
@@ -221,7 +225,7 @@ class Worker:
         self.model.train()
         if len(found) != sentences:
             raise ValueError(f"{len(found)} translations of {sentences} sentences")
-        pieces = [best[0].split() for best in found]
+        pieces = [best.split(" ") if best else [] for (best,) in found]
         return {"sentences": sentences, "seconds": seconds, "pieces": pieces}
 
 
