@@ -75,17 +75,15 @@ def _update_rows(parameter: Tensor, state: dict[str, Tensor], group: dict[str, A
     if "touched" not in state:
         # Also where the state comes from a run whose every row was updated at each step.
         state["touched"] = parameter.new_full((len(parameter),), step - 1)
-    names = ("square_avg", "acc_delta")
-    averages = [state[name].index_select(0, rows) for name in names]
     rested = step - 1 - state["touched"].index_select(0, rows)
-    for average in averages:
-        average.mul_((group["rho"] ** rested)[:, None])
+    decay = (group["rho"] ** rested)[:, None]
+    square = state["square_avg"].index_select(0, rows).mul_(decay)
+    delta = state["acc_delta"].index_select(0, rows).mul_(decay)
     moved = parameter.index_select(0, rows)
-    _update(moved, gradient.values(), *averages, group)
-    for whole, part in zip(
-        (parameter, *(state[n] for n in names)), (moved, *averages), strict=True
-    ):
-        whole.index_copy_(0, rows, part)
+    _update(moved, gradient.values(), square, delta, group)
+    parameter.index_copy_(0, rows, moved)
+    state["square_avg"].index_copy_(0, rows, square)
+    state["acc_delta"].index_copy_(0, rows, delta)
     state["touched"].index_fill_(0, rows, step)
 
 
