@@ -1,0 +1,191 @@
+"""Runs this package for `scripts/benchmark.py`; it answers as the workers of other programs do.
+
+    python ourselves.py FOLDER [THREADS] < commands > answers
+
+FOLDER is what `pieces.write` made, of a run folder. A command is a line of JSON, an answer one that
+begins with "@@ ". Operations are those of matrix products, as PyTorch's counter finds them; the
+ceiling is a product of two square matrices in the same process, measured before each answer.
+"""
+
+import dataclasses
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from rnnsearch.batches import plan_epoch
+from rnnsearch.cli.sources import training_sources
+from rnnsearch.config import TrainConfig
+from rnnsearch.encoded import EncodedCorpus, encode_pairs
+from rnnsearch.interrupts import Interrupts
+from rnnsearch.model import build_model
+from rnnsearch.optim import build_optimizer
+from rnnsearch.plain import load_run_config
+from rnnsearch.products import operands_for
+from rnnsearch.run import Run, ValidationSet
+from rnnsearch.runlog import RunLog
+from rnnsearch.text import Tokenizers
+from rnnsearch.training import train_update
+from rnnsearch.translator import Translator, search_options
+
+SQUARE = 1024
+
+
+def ceiling() -> float:
+    """Return the operations a second of processor time in products of large square matrices."""
+    a, b = torch.randn(SQUARE, SQUARE), torch.randn(SQUARE, SQUARE)
+    rates = []
+    for _ in range(5):
+        start = time.process_time()
+        torch.mm(a, b)
+        rates.append(2 * SQUARE**3 / (time.process_time() - start))
+    return sorted(rates)[2]
+
+
+def memory(name: str) -> int:
+    """Return a figure of this process in MiB: VmRSS, what it holds; VmHWM, the most it held."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) // 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+class Worker:
+    """A fresh network of the run's sizes to train, and the run's best checkpoint to decode with."""
+
+    def __init__(self, folder: Path) -> None:
+        named = json.loads((folder / "sizes.json").read_text())
+        self.run_dir = Path(named["run_dir"])
+        self.config = load_run_config(self.run_dir)
+        self.sentences = (folder / "test.lines").read_text(encoding="utf-8").splitlines()
+        self.log_folder = tempfile.TemporaryDirectory()
+        self.runs: dict[str, Run] = {}
+        self.translators: dict[tuple[int, int, str], Translator] = {}
+        start = time.perf_counter()
+        data, self.tokenizers = self.config.data, Tokenizers.load(self.run_dir / "tokenizer")
+        sources = training_sources(data, seed=self.config.seed)
+        self.train_ids, self.valid_ids = (
+            encode_pairs(
+                source.read(), self.tokenizers,
+                max_length=data.max_length, max_ratio=data.max_ratio, drop=True,
+            )
+            for source in sources
+        )  # fmt: skip
+        self.reading = time.perf_counter() - start
+        start = time.perf_counter()
+        trainer = self.config.trainer
+        self.plan = plan_epoch(
+            self.train_ids.source_lengths, self.train_ids.target_lengths,
+            seed=self.config.seed, epoch=0, batch_sentences=trainer.batch_sentences,
+            batch_tokens=trainer.batch_tokens, sort_window=trainer.sort_window,
+        )  # fmt: skip
+        self.planning = time.perf_counter() - start
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the table says of the data and the network."""
+        network = self._run("fp32").model
+        return {
+            "pairs": len(self.train_ids),
+            "parameters": sum(p.numel() for p in network.parameters()),
+            "reading": self.reading,
+            "planning": self.planning,
+        }
+
+    def _run(self, precision: str) -> Run:
+        if precision not in self.runs:
+            self.runs[precision] = _new_run(
+                self.config, precision, self.tokenizers, self.train_ids, self.valid_ids,
+                Path(self.log_folder.name),
+            )  # fmt: skip
+        return self.runs[precision]
+
+    def train(self, updates: int, precision: str = "fp32") -> dict[str, float]:
+        """Make so many updates, the next ones of the plan."""
+        run, top = self._run(precision), ceiling()
+        first = run.progress.update
+        batches = [self.plan[i % len(self.plan)] for i in range(first, first + updates)]
+        if first == 0:  # the optimizer's state belongs to the model, not to an update
+            train_update(run, batches[0], batches=len(self.plan))
+        Path("/proc/self/clear_refs").write_text("5")
+        before = memory("VmRSS")
+        start, wall = time.process_time(), time.perf_counter()
+        done = [train_update(run, batch, batches=len(self.plan)) for batch in batches]
+        seconds, wall = time.process_time() - start, time.perf_counter() - wall
+        peak = memory("VmHWM") - before
+        run.progress.update += updates
+        # The same updates once more, since counting takes time itself.
+        counted = _operations(
+            lambda: [train_update(run, batch, batches=len(self.plan)) for batch in batches]
+        )
+        return {
+            "tokens": sum(update.tokens for update in done), "updates": updates,
+            "seconds": seconds, "wall": wall, "peak": peak, "share": counted / seconds / top,
+        }  # fmt: skip
+
+    def decode(
+        self, beam: int, batch: int, sentences: int, precision: str = "fp32"
+    ) -> dict[str, Any]:
+        """Translate the first sentences of the test set."""
+        key = (beam, batch, precision)
+        if key not in self.translators:
+            decode = dataclasses.replace(
+                self.config.decode, beam_size=beam, batch_sentences=batch, precision=precision
+            )
+            self.translators[key] = Translator.load(self.run_dir, device="cpu", decode=decode)
+        translator, lines, top = self.translators[key], self.sentences[:sentences], ceiling()
+        start, wall = time.process_time(), time.perf_counter()
+        found = translator.translate(lines, alignments=False)
+        seconds, wall = time.process_time() - start, time.perf_counter() - wall
+        counted = _operations(lambda: translator.translate(lines, alignments=False))
+        return {
+            "sentences": sentences, "seconds": seconds, "wall": wall,
+            "share": counted / seconds / top, "lines": [one.text for one in found],
+        }  # fmt: skip
+
+
+def _operations(work: Callable[[], object]) -> int:
+    with FlopCounterMode(display=False) as counter:
+        work()
+    return int(counter.get_total_flops())
+
+
+def _new_run(
+    config: TrainConfig, precision: str, tokenizers: Tokenizers, train: EncodedCorpus,
+    valid: EncodedCorpus, folder: Path,
+) -> Run:  # fmt: skip
+    torch.manual_seed(config.seed)
+    model = build_model(
+        config.model,
+        source_vocab=tokenizers.source.vocab_size, target_vocab=tokenizers.target.vocab_size,
+    )  # fmt: skip
+    kind = tokenizers.target.kind
+    translator = Translator([model], tokenizers, options=search_options(config.decode, kind=kind))
+    run = Run(
+        folder, config, model, build_optimizer(config.optimizer, model), translator, train,
+        ValidationSet([], [], valid), RunLog(folder), Interrupts(),
+    )  # fmt: skip
+    run.operands = operands_for(precision, torch.device("cpu"))
+    model.train()
+    return run
+
+
+def main() -> None:
+    """Answer commands until there are no more."""
+    torch.set_num_threads(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    worker = Worker(Path(sys.argv[1]))
+    print("@@ " + json.dumps(worker.describe()), flush=True)
+    for line in sys.stdin:
+        command = json.loads(line)
+        answer = getattr(worker, command.pop("do"))(**command)
+        print("@@ " + json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""Measure training and decoding of a run's sizes on its data, also beside other programs.
+
+    python scripts/benchmark.py runs/demo
+    python scripts/benchmark.py runs/multi30k --peer joeynmt --peer opennmt --peer-minutes 30
+
+Training is measured with a fresh network of the run's sizes on its training pairs, decoding with
+its best checkpoint on its test set. Each program runs in a process of its own, pinned to one core
+with one thread; they take turns, and a figure is the median over the rounds, of processor time.
+Two cores are measured beside it by the clock. A peer sees the same pieces in its own batches; it is
+installed into an environment of its own, and trained for --peer-minutes before it decodes.
+The table is Markdown. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench import pieces
+
+from rnnsearch.errors import UserError
+
+HERE = Path(__file__).resolve().parent
+# What to install for each peer. On today's Python their own lists do not do.
+PEERS = {
+    "joeynmt": (
+        ("joeynmt==2.3.0", "torch==2.13.0", "sentencepiece==0.2.1", "importlib_metadata"), ()
+    ),
+}  # fmt: skip
+BEAM = 5
+
+
+class Worker:
+    """A program in a process of its own that answers commands."""
+
+    def __init__(self, command: list[str], *, core: int | None, threads: int, log: Path) -> None:
+        environment = os.environ | {
+            "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads),
+        }  # fmt: skip
+        pin = ["taskset", "-c", str(core)] if core is not None else []
+        self.log = log
+        self.process = subprocess.Popen(
+            [*pin, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.open("w"),
+            text=True, env=environment,
+        )  # fmt: skip
+        self.about = self._answer()
+
+    def ask(self, do: str, **arguments: object) -> dict[str, Any]:
+        """Return the answer to a command."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
+        self.process.stdin.flush()
+        return self._answer()
+
+    def close(self) -> None:
+        """End the process."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("@@ "):
+                answer: dict[str, Any] = json.loads(line[3:])
+                return answer
+        raise UserError(f"benchmark: a worker ended early; see {self.log}", status=1)
+
+
+def environment(name: str, folder: Path) -> str:
+    """Return the interpreter of a peer, installed if it is not there yet."""
+    home = folder / "environments" / name
+    python = home / "bin" / "python"
+    done = home / "installed"
+    if not done.exists():
+        print(f"installing {name} into {home}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+        whole, alone = PEERS[name]
+        for requirements, options in ((whole, ()), (alone, ("--no-deps",))):
+            if requirements:
+                install = [str(python), "-m", "pip", "install", "--quiet", *options]
+                subprocess.run([*install, *requirements], check=True)
+        done.touch()
+    return str(python)
+
+
+def started(options: argparse.Namespace, folder: Path) -> dict[str, Worker]:
+    """Return the workers by name: ours and the peers, each with weights to decode with."""
+    data = str(folder / "data")
+
+    def worker(name: str, python: str, script: str) -> Worker:
+        command = [python, str(HERE / "bench" / script), data]
+        return Worker(command, core=options.core, threads=1, log=folder / f"{name}.log")
+
+    workers = {}
+    for name in options.peer:
+        workers[name] = worker(name, environment(name, folder), f"{name}_worker.py")
+        if options.peer_minutes and not (folder / "data" / f"{name}.pt").exists():
+            print(f"training {name} for {options.peer_minutes:g} minutes", file=sys.stderr)
+            workers[name].ask("fit", minutes=options.peer_minutes)
+    return {"rnnsearch": worker("rnnsearch", sys.executable, "ourselves.py"), **workers}
+
+
+Figures = dict[str, dict[str, list[float]]]
+"""Row of the table, program, a figure for each round."""
+
+
+def tasks(options: argparse.Namespace) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the name, the command and the arguments of everything that is measured."""
+    yield "training", "train", {"updates": options.updates}
+    for beam, label in ((1, "greedy"), (BEAM, f"beam {BEAM}")):
+        for batch, part in ((64, 1), (1, 8)):
+            yield f"{label}, {batch} at once", "decode", {
+                "beam": beam, "batch": batch, "sentences": max(1, options.sentences // part),
+            }  # fmt: skip
+
+
+def measure(workers: dict[str, Worker], options: argparse.Namespace) -> Figures:
+    """Return all figures; in each round the programs take turns at each task."""
+    figures: Figures = defaultdict(lambda: defaultdict(list))
+    for _ in range(options.rounds):
+        for label, do, arguments in tasks(options):
+            for name, worker in workers.items():
+                answer = worker.ask(do, **arguments)
+                seconds = answer["seconds"]
+                if do == "train":
+                    figures[f"{label}, target tokens/s"][name].append(answer["tokens"] / seconds)
+                    figures[f"{label}, updates/s"][name].append(answer["updates"] / seconds)
+                else:
+                    rate = answer["sentences"] / seconds
+                    figures[f"{label}, sentences/s"][name].append(rate)
+                if "share" in answer:
+                    figures[f"{label}, % of the ceiling"][name].append(100 * answer["share"])
+                if "peak" in answer:
+                    figures["peak memory of updates, MiB"][name].append(answer["peak"])
+                print(f"{label}: {name} {seconds:.1f} s", file=sys.stderr)
+    return figures
+
+
+def two_cores(folder: Path, options: argparse.Namespace) -> Figures:
+    """Return our figures with two threads on two cores, by the clock."""
+    command = [sys.executable, str(HERE / "bench" / "ourselves.py"), str(folder / "data"), "2"]
+    worker = Worker(command, core=None, threads=2, log=folder / "two-cores.log")
+    figures: Figures = defaultdict(lambda: defaultdict(list))
+    for _ in range(options.rounds):
+        done = worker.ask("train", updates=options.updates)
+        rate = done["tokens"] / done["wall"]
+        figures["two cores: training, target tokens/s"]["rnnsearch"].append(rate)
+        found = worker.ask("decode", beam=BEAM, batch=64, sentences=options.sentences)
+        rate = found["sentences"] / found["wall"]
+        figures[f"two cores: beam {BEAM}, 64 at once, sentences/s"]["rnnsearch"].append(rate)
+    worker.close()
+    return figures
+
+
+def start_up(run_dir: Path, options: argparse.Namespace) -> Figures:
+    """Return the seconds from the command to the translation of one line."""
+    command = [sys.executable, "-m", "rnnsearch", "translate", f"run_dir={run_dir}"]
+    seconds = []
+    for _ in range(options.rounds):
+        start = time.perf_counter()
+        subprocess.run(command, input="A line.\n", text=True, capture_output=True, check=True)
+        seconds.append(time.perf_counter() - start)
+    return {"start-up: one line translated, s": {"rnnsearch": seconds}}
+
+
+def processor() -> str:
+    """Return the processor's name."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def table(figures: Figures, names: list[str]) -> str:
+    """Return the medians as a Markdown table, with our ratio to each peer."""
+    peers = names[1:]
+    head = ["", *names, *(f"rnnsearch / {name}" for name in peers)]
+    rows = [head, ["---"] * len(head)]
+    for label, by_program in figures.items():
+        medians = {name: statistics.median(values) for name, values in by_program.items()}
+        cells = [f"{medians[name]:.4g}" if name in medians else "" for name in names]
+        ours = medians["rnnsearch"]
+        ratios = [f"{ours / medians[peer]:.2f}" if peer in medians else "" for peer in peers]
+        rows.append([label, *cells, *ratios])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0] if __doc__ else None,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("run_dir", type=Path, help="a run folder with a checkpoint")
+    add("--peer", action="append", default=[], choices=PEERS, help="may be repeated")
+    add("--peer-minutes", type=float, default=30.0, help="to train a peer once, before it decodes")
+    add("--rounds", type=int, default=5)
+    add("--updates", type=int, default=8, help="of a round")
+    add("--sentences", type=int, default=192, help="of a round; an eighth of them one at a time")
+    add("--core", type=int, default=0, help="the core that all are pinned to")
+    add("--work", type=Path, default=Path("runs/benchmark"), help="folder for what is kept")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the table; return 0, or a status after one line on standard error."""
+    options = arguments(argv)
+    folder = options.work / options.run_dir.resolve().name
+    try:
+        pieces.write(options.run_dir, folder / "data")
+        workers = started(options, folder)
+        about = workers["rnnsearch"].about
+        figures = measure(workers, options)
+        for worker in workers.values():
+            worker.close()
+        figures |= two_cores(folder, options) | start_up(options.run_dir, options)
+    except UserError as error:
+        print(f"benchmark: {error}", file=sys.stderr)
+        return error.status
+    print(table(figures, list(workers)))
+    print(
+        f"\n{processor()}; {about['parameters']:,} parameters; {about['pairs']:,} pairs read and "
+        f"encoded in {about['reading']:.1f} s, a pass planned in {about['planning']:.3f} s; "
+        f"medians of {options.rounds} rounds in turn, one thread, processor time unless said "
+        "otherwise."
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
