@@ -33,8 +33,9 @@ MINIMUM_ROWS = 16
 """Matrix products of fewer rows take other code in the libraries and round differently; with at
 least these many, a translation does not depend on how many sentences are searched beside it."""
 
-ROWS = 64
-"""Rows whose logits are held at once, about."""
+ROWS = 512
+"""Rows whose logits are held at once, about. Fewer would stay in the cache, but products of fewer
+rows are so much slower that it does not pay."""
 
 SPARSE = 0.75
 """When no more than this share of the sentences is left, what belongs to the others is dropped."""
@@ -101,7 +102,7 @@ class _Beams:
     ) -> None:  # fmt: skip
         device, k, total = source.device, options.beam_size, source.shape[0]
         rounding = operands_for(options.precision, device)
-        self.steppers = [stepper_for(model, rounding) for model in models]
+        self.steppers = [stepper_for(model, rounding, width=k) for model in models]
         self.memories = [stepper.remember(source, mask) for stepper in self.steppers]
         self.states = [
             stepper.start(memory)
@@ -138,7 +139,6 @@ class _Beams:
             readouts.append(t)
         barred = self.barred.repeat(len(self.slots), 1)
         barred[:, EOS] |= (self.step < self.fewest).repeat_interleave(width)[self.slots]
-        # Logits of a few rows at a time stay in the cache until nothing more is asked of them.
         pieces = math.ceil(len(self.slots) / ROWS)
         columns = [part.tensor_split(pieces) for part in (barred, *readouts)]
         found = [self._best(*parts) for parts in zip(*columns, strict=True)]

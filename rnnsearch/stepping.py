@@ -37,8 +37,8 @@ those blocks are searched."""
 class Projected(NamedTuple):
     """What the fast path looks at, computed once a sentence.
 
-    `keys` (B, S, A): 2 U_a h_j. `values` (B, S, 3H+2L): C h_j and C_o h_j. `padding` (B, 1, S) as
-    in `Memory`. `start` (B, H): s_0.
+    `keys` (B, S, A): 2 U_a h_j. `values` (B, S, P): C h_j and C_o h_j, or h_j. `padding` (B, 1, S)
+    as in `Memory`. `start` (B, H): s_0.
     """
 
     keys: Float[Tensor, "B S A"]
@@ -77,15 +77,20 @@ class Stepper(Protocol):
         """Return W_o t of some of the rows."""
 
 
-def stepper_for(model: TranslationModel, precision: torch.dtype | None = None) -> Stepper:
+def stepper_for(
+    model: TranslationModel, precision: torch.dtype | None = None, *, width: int
+) -> Stepper:
     """Return the fast path where it knows the model, else the plain one.
 
     Args:
         model: in evaluation mode.
         precision: type that the factors of products are rounded to; None for none.
+        width: K. With one row a sentence, about as many contexts are projected as there are
+            annotations, so that projecting those gains nothing.
     """
-    kind = FastStepper if model.decoder.fused else PlainStepper
-    return kind(model, precision)
+    if model.decoder.fused:
+        return FastStepper(model, precision, hoisted=width > 1)
+    return PlainStepper(model, precision)
 
 
 class PlainStepper:
@@ -128,11 +133,20 @@ class FastStepper:
 
     The weights are laid out anew here, so a stepper is for one search: it does not see weights
     that are changed later.
+
+    Args:
+        model: in evaluation mode.
+        precision: type that the factors of products are rounded to; None for none.
+        hoisted: whether the annotations are projected, once a sentence, or each context.
     """
 
-    def __init__(self, model: TranslationModel, precision: torch.dtype | None = None) -> None:
+    def __init__(
+        self, model: TranslationModel, precision: torch.dtype | None = None,
+        *, hoisted: bool = True,
+    ) -> None:  # fmt: skip
         self.model = model
         self.precision = precision
+        self.hoisted = hoisted
         decoder = model.decoder
         unit, readout, score = decoder.unit, decoder.readout, decoder.score
         self.hidden = unit.hidden_size
@@ -164,15 +178,19 @@ class FastStepper:
         """See `Stepper`."""
         with operands(self.precision):
             memory = self.model.encode(source, mask)
-            values = product(memory.annotations.flatten(0, 1), self.values)
-        values = values.reshape(*source.shape, -1)
+            values = memory.annotations
+            if self.hoisted:
+                rows = mask.flatten().nonzero().squeeze(1)
+                projected = product(values.flatten(0, 1)[rows], self.values)
+                values = projected.new_zeros(mask.numel(), projected.shape[1])
+                values = values.index_copy_(0, rows, projected).reshape(*mask.shape, -1)
         return Projected(memory.keys, values, memory.padding, self.model.start(memory).s)
 
     def start(self, memory: Remembered) -> DecoderState:
         """See `Stepper`; the context of a state is (C c, C_o c)."""
         assert isinstance(memory, Projected)
         s = memory.start
-        context = s.new_zeros(len(s), memory.values.shape[2])
+        context = s.new_zeros(len(s), self.values.shape[1])
         return DecoderState(s, context, torch.ones_like(s[:, :1], dtype=torch.bool))
 
     def step(
@@ -234,7 +252,8 @@ class FastStepper:
             rows = slice(first, first + together)
             hidden = (queries[rows, :, None] + memory.keys[rows, None]).sigmoid_()
             contexts[rows], _ = attend(hidden @ self.v, memory.padding[rows], memory.values[rows])
-        return contexts.flatten(0, 1).index_select(0, slots)
+        found = contexts.flatten(0, 1).index_select(0, slots)
+        return found if self.hoisted else product(found, self.values)
 
 
 def _spread(part: Tensor, slots: Tensor, places: int) -> Tensor:

@@ -32,13 +32,14 @@ def models(wiring: str, *, bias: bool = True) -> TranslationModel:
 
 
 @torch.inference_mode()
+@pytest.mark.parametrize("hoisted", [True, False])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("wiring", ["appendix", "equation4", "original"])
-def test_the_fast_step_is_the_plain_step(wiring: str, bias: bool) -> None:
+def test_the_fast_step_is_the_plain_step(wiring: str, bias: bool, hoisted: bool) -> None:
     """Rows come and go, as in a search."""
     model = models(wiring, bias=bias)
     source, mask = collate_sources(SOURCES)
-    steppers = [PlainStepper(model), FastStepper(model)]
+    steppers = [PlainStepper(model), FastStepper(model, hoisted=hoisted)]
     memories = [stepper.remember(source, mask) for stepper in steppers]
     states = [s.start(memory) for s, memory in zip(steppers, memories, strict=True)]
     generator = torch.Generator().manual_seed(1)
@@ -68,9 +69,9 @@ def _row_of(slots: torch.Tensor, sentence: int) -> torch.Tensor:
 
 def test_the_plain_path_serves_models_that_the_fast_one_does_not_know() -> None:
     model = models("appendix")
-    assert isinstance(stepper_for(model), FastStepper)
+    assert isinstance(stepper_for(model, width=1), FastStepper)
     model.decoder.fused = False
-    assert isinstance(stepper_for(model), PlainStepper)
+    assert isinstance(stepper_for(model, width=1), PlainStepper)
 
 
 @pytest.mark.parametrize("wiring", ["appendix", "equation4", "original"])
