@@ -27,16 +27,11 @@ from pathlib import Path
 from typing import Any
 
 from bench import pieces
+from bench.environments import PEERS, interpreter
 
 from rnnsearch.errors import UserError
 
 HERE = Path(__file__).resolve().parent
-# What to install for each peer. On today's Python their own lists do not do.
-PEERS = {
-    "joeynmt": (
-        ("joeynmt==2.3.0", "torch==2.13.0", "sentencepiece==0.2.1", "importlib_metadata"), ()
-    ),
-}  # fmt: skip
 BEAM = 5
 
 
@@ -77,23 +72,6 @@ class Worker:
         raise UserError(f"benchmark: a worker ended early; see {self.log}", status=1)
 
 
-def environment(name: str, folder: Path) -> str:
-    """Return the interpreter of a peer, installed if it is not there yet."""
-    home = folder / "environments" / name
-    python = home / "bin" / "python"
-    done = home / "installed"
-    if not done.exists():
-        print(f"installing {name} into {home}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
-        whole, alone = PEERS[name]
-        for requirements, options in ((whole, ()), (alone, ("--no-deps",))):
-            if requirements:
-                install = [str(python), "-m", "pip", "install", "--quiet", *options]
-                subprocess.run([*install, *requirements], check=True)
-        done.touch()
-    return str(python)
-
-
 def started(options: argparse.Namespace, folder: Path) -> dict[str, Worker]:
     """Return the workers by name: ours and the peers, each with weights to decode with."""
     data = str(folder / "data")
@@ -104,7 +82,8 @@ def started(options: argparse.Namespace, folder: Path) -> dict[str, Worker]:
 
     workers = {}
     for name in options.peer:
-        workers[name] = worker(name, environment(name, folder), f"{name}_worker.py")
+        python = interpreter(name, options.work / "environments")
+        workers[name] = worker(name, python, f"{name}_worker.py")
         if options.peer_minutes and not (folder / "data" / f"{name}.pt").exists():
             print(f"training {name} for {options.peer_minutes:g} minutes", file=sys.stderr)
             workers[name].ask("fit", minutes=options.peer_minutes)
@@ -203,7 +182,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("run_dir", type=Path, help="a run folder with a checkpoint")
-    add("--peer", action="append", default=[], choices=PEERS, help="may be repeated")
+    add("--peer", action="append", default=[], choices=sorted(PEERS), help="may be repeated")
     add("--peer-minutes", type=float, default=30.0, help="to train a peer once, before it decodes")
     add("--rounds", type=int, default=5)
     add("--updates", type=int, default=8, help="of a round")

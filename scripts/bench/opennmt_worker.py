@@ -6,9 +6,8 @@
 FOLDER is what `pieces.write` made. A command is a line of JSON, an answer one that begins with
 "@@ "; everything else that OpenNMT-py prints may be dropped.
 
-That interpreter needs `pip install --no-deps` of everything in REQUIREMENTS and nothing more:
-OpenNMT-py asks for an older PyTorch and for packages that training and translating pieces never
-touch. UNUSED names those that it imports all the same; empty stand-ins take their places.
+Its environment, see `environments`, has only what training and translating pieces need. UNUSED names
+packages that it imports all the same; empty stand-ins take their places.
 """
 
 import codecs
@@ -25,24 +24,6 @@ from unittest.mock import MagicMock
 
 import torch
 
-REQUIREMENTS = (
-    "OpenNMT-py==3.5.1",
-    "torch==2.13.0",
-    "ConfigArgParse==1.9.0",
-    "numpy==2.4.6",
-    "pyonmttok==1.38.1",
-    "PyYAML==6.0.4",
-    "regex==2026.11.19",
-    # What PyTorch itself needs.
-    "filelock==4.3.1",
-    "fsspec==2026.9.0",
-    "Jinja2==3.1.6",
-    "MarkupSafe==3.0.4",
-    "mpmath==1.3.0",
-    "networkx==3.6.1",
-    "sympy==1.14.0",
-    "typing_extensions==4.16.0",
-)
 UNUSED = ("ahocorasick", "fasttext", "rapidfuzz", "sacrebleu", "spacy")
 sys.modules.update({name: MagicMock() for name in UNUSED})
 

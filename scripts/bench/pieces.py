@@ -19,8 +19,9 @@ def write(run_dir: Path, folder: Path) -> None:
     """Write the data of a run for the workers.
 
     `train`, `valid` and `test` with the ends `.src` and `.trg` hold pieces separated by blanks,
-    `vocab.src` and `vocab.trg` a piece a line after the four marks, `test.lines` raw source lines,
-    `sizes.json` what another program needs to build the same network.
+    `vocab.src` and `vocab.trg` a piece a line after the four marks, `test.lines` raw source lines
+    and `sizes.json` what another program needs to build the same network. The test set is the
+    run's first one, or its validation set where it names none.
 
     Raises:
         UserError: the folder holds no run, or its data cannot be read.
@@ -32,7 +33,10 @@ def write(run_dir: Path, folder: Path) -> None:
     tokenizers = Tokenizers.load(run_dir / "tokenizer")
     folder.mkdir(parents=True, exist_ok=True)
     train, valid = training_sources(config.data, seed=config.seed)
-    test = next(iter(test_sources(config.data).values()))
+    try:
+        test = next(iter(test_sources(config.data).values()))
+    except UserError:  # the run names none
+        test = valid
     longest = config.data.max_length or 10**9
     for name, source in (("train", train), ("valid", valid), ("test", test)):
         pairs = _pieces(source, tokenizers)
