@@ -6,8 +6,8 @@
 FOLDER is what `pieces.write` made. A command is a line of JSON, an answer one that begins with
 "@@ "; everything else that OpenNMT-py prints may be dropped.
 
-Its environment, see `environments`, has only what training and translating pieces need. UNUSED names
-packages that it imports all the same; empty stand-ins take their places.
+Its environment, see `environments`, has only what training and translating pieces need. UNUSED
+names packages that it imports all the same; empty stand-ins take their places.
 """
 
 import codecs
