@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from rnnsearch.products import operand, product
+from rnnsearch.products import add_product, operand, product
 
 ROWS = 256
 """Target positions whose logits are held at once. A block of this size stays in the cache, which
@@ -59,20 +59,25 @@ class _Blocks(torch.autograd.Function):
             logits = product(t, factor.t())
             if bias is not None:
                 logits += bias
-            log_z = logits.logsumexp(-1, keepdim=True)
-            block_nll = (log_z - logits.gather(1, y)).sum()
+            chosen = logits.gather(1, y)
+            mean = logits.mean(-1, keepdim=True) if smoothing else chosen
+            # p = exp(logit - max) / Z, with one exponential for loss and gradient.
+            most = logits.amax(-1, keepdim=True)
+            p = logits.sub_(most).exp_()
+            z = p.sum(-1, keepdim=True)
+            log_z = z.log() + most
+            block_nll = (log_z - chosen).sum()
             nll += block_nll
-            uniform = (log_z - logits.mean(-1, keepdim=True)).sum() if smoothing else block_nll
-            loss += torch.lerp(block_nll, uniform, smoothing)
+            loss += torch.lerp(block_nll, (log_z - mean).sum(), smoothing)
             if wanted:
                 # d loss / d logits = p - (1 - ε) [v = y] - ε/V
-                d_logits = logits.sub_(log_z).exp_()
-                d_logits.scatter_add_(1, y, torch.full_like(t[:, :1], smoothing - 1))
+                d_logits = p.div_(z)
+                d_logits.scatter_add_(1, y, torch.full_like(z, smoothing - 1))
                 if smoothing:
                     d_logits.sub_(smoothing / vocab)
                 product(d_logits, factor, out=d_readouts[rows])
                 # Summed in full precision, whatever the factors: small terms must not be lost.
-                d_weight += product(d_logits.t(), operand(t))
+                add_product(d_weight, d_logits.t(), operand(t), out=d_weight)
                 d_bias += d_logits.sum(0)
         ctx.save_for_backward(d_readouts, d_weight, d_bias)
         ctx.has_bias = bias is not None
