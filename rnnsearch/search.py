@@ -26,12 +26,8 @@ from rnnsearch.decoder import DecoderState
 from rnnsearch.hypotheses import End, Ends, Hypothesis, listed, ranked, trace
 from rnnsearch.model import TranslationModel
 from rnnsearch.products import operands_for
-from rnnsearch.stepping import best_words, stepper_for
+from rnnsearch.stepping import Stepper, best_words, fewest_rows, stepper_for
 from rnnsearch.text import BOS, EOS, PAD, SPECIAL_IDS, UNK
-
-MINIMUM_ROWS = 16
-"""Matrix products of fewer rows take other code in the libraries and round differently; with at
-least these many, a translation does not depend on how many sentences are searched beside it."""
 
 ROWS = 512
 """Rows whose logits are held at once, about. Fewer would stay in the cache, but products of fewer
@@ -97,12 +93,11 @@ class _Beams:
     """
 
     def __init__(
-        self, models: Sequence[TranslationModel], source: Tensor, mask: Tensor,
+        self, steppers: Sequence[Stepper], source: Tensor, mask: Tensor,
         *, real: int, options: SearchOptions, n_best: int,
     ) -> None:  # fmt: skip
         device, k, total = source.device, options.beam_size, source.shape[0]
-        rounding = operands_for(options.precision, device)
-        self.steppers = [stepper_for(model, rounding, width=k) for model in models]
+        self.steppers = steppers
         self.memories = [stepper.remember(source, mask) for stepper in self.steppers]
         self.states = [
             stepper.start(memory)
@@ -201,7 +196,7 @@ class _Beams:
     def move(self, found: _Extension | None, done: Bool[Tensor, " B"]) -> None:
         """Drop the sentences that are done and the places that are empty; go on with the rest.
 
-        At least `MINIMUM_ROWS` rows stay in the products.
+        At least `fewest_rows` stay in the products.
 
         Args:
             found: where the open hypotheses come from; None before the first step.
@@ -216,7 +211,8 @@ class _Beams:
         else:
             places = found.parents + torch.arange(b, device=done.device)[:, None] * k
             origin, previous = rows[places.flatten()], found.tokens.flatten()
-        kept = _first(~done, min(math.ceil(MINIMUM_ROWS / k), b))
+        fewest = fewest_rows()
+        kept = _first(~done, min(math.ceil(fewest / k), b))
         if len(kept) > SPARSE * b:
             kept = torch.arange(b, device=done.device)
         else:
@@ -225,7 +221,7 @@ class _Beams:
             self.sentences, self.log_p, self.places, self.best, self.fewest, self.most = (
                 field[kept] for field in fields
             )
-        self.slots = _first(self.log_p.isfinite().flatten(), min(MINIMUM_ROWS, len(kept) * k))
+        self.slots = _first(self.log_p.isfinite().flatten(), min(fewest, len(kept) * k))
         whole = kept[self.slots // k] * k + self.slots % k
         self.previous = previous[whole]
         self.states = [
@@ -243,6 +239,13 @@ def _first(wanted: Bool[Tensor, " N"], fewest: int) -> Int[Tensor, " M"]:
 
 
 @torch.inference_mode()
+def prepared(models: Sequence[TranslationModel], options: SearchOptions) -> list[Stepper]:
+    """Return what steps the models in a search, which may serve several as long as weights stay."""
+    rounding = operands_for(options.precision, models[0].W_o.weight.device)
+    return [stepper_for(model, rounding, width=options.beam_size) for model in models]
+
+
+@torch.inference_mode()
 def search(
     models: Sequence[TranslationModel],
     source: Int[Tensor, "B S"],
@@ -250,6 +253,7 @@ def search(
     *,
     options: SearchOptions,
     n_best: int = 1,
+    steppers: Sequence[Stepper] | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the best translations of each sentence, best first, at least one and at most `n_best`.
 
@@ -264,12 +268,14 @@ def search(
         mask: real positions.
         options: how to search.
         n_best: N, at most `options.beam_size`.
+        steppers: of `prepared`, for several searches with the same weights; made if not given.
     """
     real = source.shape[0]
-    if real < MINIMUM_ROWS and source.shape[1] <= LONG_SOURCE:
-        repeat = torch.arange(MINIMUM_ROWS, device=source.device) % real
+    if real < (fewest := fewest_rows()) and source.shape[1] <= LONG_SOURCE:
+        repeat = torch.arange(fewest, device=source.device) % real
         source, mask = source[repeat], mask[repeat]
-    beams = _Beams(models, source, mask, real=real, options=options, n_best=n_best)
+    steppers = steppers or prepared(models, options)
+    beams = _Beams(steppers, source, mask, real=real, options=options, n_best=n_best)
     ends: list[list[End]] = [[] for _ in range(real)]
     found = None
     while not (done := beams.done()).all():

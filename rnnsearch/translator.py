@@ -21,7 +21,8 @@ from rnnsearch.loading import load_model
 from rnnsearch.model import TranslationModel
 from rnnsearch.plain import load_run_config
 from rnnsearch.scoring import force
-from rnnsearch.search import LONG_SOURCE, SearchOptions, search
+from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search
+from rnnsearch.stepping import Stepper
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
 from rnnsearch.validation import pick_device
 
@@ -178,9 +179,10 @@ class Translator:
         for model in self.models:
             model.eval()
         try:
+            steppers = prepared(self.models, self.options)
             for batch in self._plan(sources):
                 chosen = [sources[i] for i in batch]
-                for i, hypotheses in zip(batch, self._search(chosen, n), strict=True):
+                for i, hypotheses in zip(batch, self._search(chosen, n, steppers), strict=True):
                     results[i] = self._present(
                         lines[i], sources[i], hypotheses, n=n, alignments=alignments
                     )
@@ -205,13 +207,15 @@ class Translator:
         yield from ([usual[i] for i in batch] for batch in plan)
         yield from ([i] for i, ids in enumerate(sources) if len(ids) >= LONG_SOURCE)
 
-    def _search(self, sources: list[list[int]], n: int) -> list[list[Hypothesis]]:
+    def _search(
+        self, sources: list[list[int]], n: int, steppers: Sequence[Stepper]
+    ) -> list[list[Hypothesis]]:
         source, mask = collate_sources(sources, multiple=SOURCE_MULTIPLE)
         # More than n are asked for, since two segmentations may spell one text.
         wanted = 1 if n == 1 else self.options.beam_size
         return search(
             self.models, source.to(self.device), mask.to(self.device),
-            options=self.options, n_best=wanted,
+            options=self.options, n_best=wanted, steppers=steppers,
         )  # fmt: skip
 
     def _present(
