@@ -180,7 +180,8 @@ class FastStepper:
             self.candidate = operand(unit.U).t()
             self.words = operand(torch.cat([unit.W, readout.V_o.weight])).t()
             self.values = operand(torch.cat([unit.context, readout.C_o.weight])).t()
-            self.output = operand(model.W_o.weight).t()
+            # Laid out this way a product of few rows is faster; of many, as fast.
+            self.output = operand(model.W_o.weight).t().contiguous()
         self.v = 2 * score.v_a
         self.query = len(score.W_a)
         biases = (unit.b, readout.U_o.bias)
