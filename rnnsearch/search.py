@@ -22,11 +22,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from rnnsearch.bestwords import best_words
 from rnnsearch.decoder import DecoderState
 from rnnsearch.hypotheses import End, Ends, Hypothesis, listed, ranked, trace
 from rnnsearch.model import TranslationModel
 from rnnsearch.products import operands_for
-from rnnsearch.stepping import Stepper, best_words, fewest_rows, stepper_for
+from rnnsearch.stepping import Stepper, fewest_rows, stepper_for
 from rnnsearch.text import BOS, EOS, PAD, SPECIAL_IDS, UNK
 
 ROWS = 512

@@ -12,7 +12,6 @@ Shapes: B sentences, K places of a beam, R rows: the places that are in use, in 
 stands in place `slots[row]` of the B·K.
 """
 
-import math
 from functools import cache
 from typing import NamedTuple, Protocol
 
@@ -28,11 +27,6 @@ from rnnsearch.recurrent import CLOSED
 
 HIDDEN = 1 << 18
 """Numbers of the attention's hidden layer held at once; so many stay in the cache."""
-
-
-BLOCK = 64
-"""Words of a block: the best K words of a row lie in the K blocks with the largest maxima, and only
-those blocks are searched."""
 
 
 class Projected(NamedTuple):
@@ -280,43 +274,3 @@ def _spread(part: Tensor, slots: Tensor, places: int) -> Tensor:
     if len(part) == places:
         return part
     return part.new_zeros(places, *part.shape[1:]).index_copy_(0, slots, part)
-
-
-def best_words(
-    scores: Float[Tensor, "R V"], barred: Bool[Tensor, "R 4"], k: int
-) -> tuple[Float[Tensor, "R M"], Int[Tensor, "R M"]]:
-    """Return log softmax of the M = min(k, V) largest scores of each row, and where they are.
-
-    Nothing is renormalised: words that are barred, which get -inf, count in the sum of the softmax.
-
-    Args:
-        scores: used up.
-        barred: which of the four special ids may not be chosen.
-        k: words of a row.
-    """
-    specials = scores[:, : barred.shape[1]]
-    kept = specials.clone()
-    specials.masked_fill_(barred, -math.inf)
-    values, words = _largest(scores, min(k, scores.shape[1]))
-    specials.copy_(kept)
-    most = torch.maximum(values[:, :1], kept.amax(1, keepdim=True))
-    log_z = scores.sub_(most).exp_().sum(1, keepdim=True).log_().add_(most)
-    return values - log_z, words
-
-
-def _largest(
-    scores: Float[Tensor, "R V"], k: int
-) -> tuple[Float[Tensor, "R K"], Int[Tensor, "R K"]]:
-    """Return what `topk` does, in two stages: the best blocks, then the best in them."""
-    rows, size = scores.shape
-    blocks = size // BLOCK
-    if blocks <= 2 * k:
-        values, words = scores.topk(k)
-        return values, words
-    body = scores[:, : blocks * BLOCK].view(rows, blocks, BLOCK)
-    chosen = body.amax(-1).topk(k).indices
-    words = (chosen[..., None] * BLOCK + torch.arange(BLOCK, device=scores.device)).flatten(1)
-    rest = torch.arange(blocks * BLOCK, size, device=scores.device)
-    words = torch.cat([words, rest.expand(rows, -1)], dim=1)
-    values, index = scores.gather(1, words).topk(k)
-    return values, words.gather(1, index)

@@ -17,8 +17,8 @@ ORDER = """
 errors lines stream ids subwords moses words text arrowcache encoded corpus columns tables datafiles
 hubaccess hub batches metrics alignment alignment_error config plain rules validation resuming
 products positions
-attention recurrent fused encoder decoder model loss adadelta optim stepping hypotheses search
-scoring checkpoint loading
+attention recurrent fused encoder decoder model loss adadelta optim stepping bestwords
+hypotheses search scoring checkpoint loading
 distributed translator evaluation interrupts progress runlog run saving plots training report cli
 """.split()  # noqa: SIM905 - a list of literals would take a page
 

@@ -10,11 +10,12 @@ import torch
 from test_search_oracle import CONFIG, SOURCES, random_model
 
 from rnnsearch.batches import collate_sources
+from rnnsearch.bestwords import best_words
 from rnnsearch.decoder import DecoderState
 from rnnsearch.model import TranslationModel, build_model
 from rnnsearch.products import operands
 from rnnsearch.search import SearchOptions, search
-from rnnsearch.stepping import FastStepper, PlainStepper, best_words, stepper_for
+from rnnsearch.stepping import FastStepper, PlainStepper, stepper_for
 from rnnsearch.text import BOS, EOS, PAD, UNK
 
 WIDTH = 3
