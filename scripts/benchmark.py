@@ -7,7 +7,8 @@ Training is measured with a fresh network of the run's sizes on its training pai
 its best checkpoint on its test set. Each program runs in a process of its own, pinned to one core
 with one thread; they take turns, and a figure is the median over the rounds, of processor time.
 Two cores are measured beside it by the clock. A peer sees the same pieces in its own batches; it is
-installed into an environment of its own, and trained for --peer-minutes before it decodes.
+installed into an environment of its own, and trained for --peer-minutes before it decodes. A model
+that has learned little may say little, and so be fast: compare the pieces a sentence too.
 The table is Markdown. Linux only.
 """
 
@@ -23,11 +24,13 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bench import pieces
 from bench.environments import PEERS, interpreter
+from bench.workers import MARK
 
 from rnnsearch.errors import UserError
 
@@ -57,37 +60,40 @@ class Worker:
         self.process.stdin.flush()
         return self._answer()
 
-    def close(self) -> None:
-        """End the process."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
         self.process.wait()
 
     def _answer(self) -> dict[str, Any]:
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            if line.startswith("@@ "):
-                answer: dict[str, Any] = json.loads(line[3:])
+            if line.startswith(MARK):
+                answer: dict[str, Any] = json.loads(line.removeprefix(MARK))
                 return answer
-        raise UserError(f"benchmark: a worker ended early; see {self.log}", status=1)
+        raise UserError(f"a worker ended early; see the end of {self.log}", status=1)
 
 
-def started(options: argparse.Namespace, folder: Path) -> dict[str, Worker]:
-    """Return the workers by name: ours and the peers, each with weights to decode with."""
-    data = str(folder / "data")
+def ours(options: argparse.Namespace, folder: Path, *, threads: int) -> Worker:
+    """Return a worker that runs this package."""
+    words = (HERE / "bench" / "ourselves.py", folder / "data", threads, options.precision)
+    return Worker(
+        [sys.executable, *map(str, words)], threads=threads, log=folder / f"threads-{threads}.log",
+        core=options.core if threads == 1 else None,
+    )  # fmt: skip
 
-    def worker(name: str, python: str, script: str) -> Worker:
-        command = [python, str(HERE / "bench" / script), data]
-        return Worker(command, core=options.core, threads=1, log=folder / f"{name}.log")
 
-    workers = {}
-    for name in options.peer:
-        python = interpreter(name, options.work / "environments")
-        workers[name] = worker(name, python, f"{name}_worker.py")
-        if options.peer_minutes and not (folder / "data" / f"{name}.pt").exists():
-            print(f"training {name} for {options.peer_minutes:g} minutes", file=sys.stderr)
-            workers[name].ask("fit", minutes=options.peer_minutes)
-    return {"rnnsearch": worker("rnnsearch", sys.executable, "ourselves.py"), **workers}
+def peer(name: str, options: argparse.Namespace, folder: Path) -> Worker:
+    """Return a worker that runs another program, with weights to decode with."""
+    python = interpreter(name, options.work / "environments")
+    command = [python, str(HERE / "bench" / f"{name}_worker.py"), str(folder / "data")]
+    worker = Worker(command, core=options.core, threads=1, log=folder / f"{name}.log")
+    if not (folder / "data" / f"{name}.safetensors").exists():
+        print(f"training {name} for {options.peer_minutes:g} minutes", file=sys.stderr)
+        worker.ask("fit", minutes=options.peer_minutes)
+    return worker
 
 
 Figures = dict[str, dict[str, list[float]]]
@@ -118,6 +124,8 @@ def measure(workers: dict[str, Worker], options: argparse.Namespace) -> Figures:
                 else:
                     rate = answer["sentences"] / seconds
                     figures[f"{label}, sentences/s"][name].append(rate)
+                    length = answer["pieces"] / answer["sentences"]
+                    figures[f"{label}, pieces a sentence"][name].append(length)
                 if "share" in answer:
                     figures[f"{label}, % of the ceiling"][name].append(100 * answer["share"])
                 if "peak" in answer:
@@ -128,17 +136,15 @@ def measure(workers: dict[str, Worker], options: argparse.Namespace) -> Figures:
 
 def two_cores(folder: Path, options: argparse.Namespace) -> Figures:
     """Return our figures with two threads on two cores, by the clock."""
-    command = [sys.executable, str(HERE / "bench" / "ourselves.py"), str(folder / "data"), "2"]
-    worker = Worker(command, core=None, threads=2, log=folder / "two-cores.log")
     figures: Figures = defaultdict(lambda: defaultdict(list))
-    for _ in range(options.rounds):
-        done = worker.ask("train", updates=options.updates)
-        rate = done["tokens"] / done["wall"]
-        figures["two cores: training, target tokens/s"]["rnnsearch"].append(rate)
-        found = worker.ask("decode", beam=BEAM, batch=64, sentences=options.sentences)
-        rate = found["sentences"] / found["wall"]
-        figures[f"two cores: beam {BEAM}, 64 at once, sentences/s"]["rnnsearch"].append(rate)
-    worker.close()
+    with ours(options, folder, threads=2) as worker:
+        for _ in range(options.rounds):
+            done = worker.ask("train", updates=options.updates)
+            rate = done["tokens"] / done["wall"]
+            figures["two cores: training, target tokens/s"]["rnnsearch"].append(rate)
+            found = worker.ask("decode", beam=BEAM, batch=64, sentences=options.sentences)
+            rate = found["sentences"] / found["wall"]
+            figures[f"two cores: beam {BEAM}, 64 at once, sentences/s"]["rnnsearch"].append(rate)
     return figures
 
 
@@ -155,10 +161,9 @@ def start_up(run_dir: Path, options: argparse.Namespace) -> Figures:
 
 def processor() -> str:
     """Return the processor's name."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
+    with Path("/proc/cpuinfo").open() as lines:
+        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def table(figures: Figures, names: list[str]) -> str:
@@ -170,7 +175,11 @@ def table(figures: Figures, names: list[str]) -> str:
         medians = {name: statistics.median(values) for name, values in by_program.items()}
         cells = [f"{medians[name]:.4g}" if name in medians else "" for name in names]
         ours = medians["rnnsearch"]
-        ratios = [f"{ours / medians[peer]:.2f}" if peer in medians else "" for peer in peers]
+        compared = [peer in medians and label.endswith("/s") for peer in peers]
+        ratios = [
+            f"{ours / medians[peer]:.2f}" if fits else ""
+            for peer, fits in zip(peers, compared, strict=True)
+        ]
         rows.append([label, *cells, *ratios])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -184,12 +193,22 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     add("run_dir", type=Path, help="a run folder with a checkpoint")
     add("--peer", action="append", default=[], choices=sorted(PEERS), help="may be repeated")
     add("--peer-minutes", type=float, default=30.0, help="to train a peer once, before it decodes")
-    add("--rounds", type=int, default=5)
-    add("--updates", type=int, default=8, help="of a round")
-    add("--sentences", type=int, default=192, help="of a round; an eighth of them one at a time")
+    add("--precision", choices=("fp32", "bf16"), default="fp32", help="of our matrix products")
+    add("--rounds", type=positive, default=5)
+    add("--updates", type=positive, default=8, help="of a round")
+    add("--sentences", type=positive, default=192, help="of a round; an eighth one at a time")
     add("--core", type=int, default=0, help="the core that all are pinned to")
-    add("--work", type=Path, default=Path("runs/benchmark"), help="folder for what is kept")
+    add("--work", type=Path, default=Path("runs/benchmark"),
+        help="what is kept; remove it when the run has changed")  # fmt: skip
     return parser.parse_args(argv)
+
+
+def positive(text: str) -> int:
+    """Return a number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is too small, the least is 1")
+    return number
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -197,22 +216,36 @@ def main(argv: list[str] | None = None) -> int:
     options = arguments(argv)
     folder = options.work / options.run_dir.resolve().name
     try:
-        pieces.write(options.run_dir, folder / "data")
-        workers = started(options, folder)
-        about = workers["rnnsearch"].about
-        figures = measure(workers, options)
-        for worker in workers.values():
-            worker.close()
+        sizes = pieces.write(options.run_dir, folder / "data")
+        options.sentences = min(options.sentences, sizes["sentences"])
+        if "opennmt" in options.peer and 2 * sizes["encoder_size"] != sizes["hidden_size"]:
+            raise UserError(
+                f"--peer opennmt: its decoder is as large as both directions of its encoder, but "
+                f"{options.run_dir} has model.encoder_size={sizes['encoder_size']} "
+                f"model.hidden_size={sizes['hidden_size']}; leave it out, or name another run"
+            )
+        with ExitStack() as stack:
+            workers = {
+                name: stack.enter_context(peer(name, options, folder)) for name in options.peer
+            }
+            workers = {
+                "rnnsearch": stack.enter_context(ours(options, folder, threads=1)), **workers
+            }  # fmt: skip
+            about = workers["rnnsearch"].about
+            figures = measure(workers, options)
         figures |= two_cores(folder, options) | start_up(options.run_dir, options)
     except UserError as error:
         print(f"benchmark: {error}", file=sys.stderr)
         return error.status
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"benchmark: {error}", file=sys.stderr)
+        return 1
     print(table(figures, list(workers)))
     print(
-        f"\n{processor()}; {about['parameters']:,} parameters; {about['pairs']:,} pairs read and "
-        f"encoded in {about['reading']:.1f} s, a pass planned in {about['planning']:.3f} s; "
-        f"medians of {options.rounds} rounds in turn, one thread, processor time unless said "
-        "otherwise."
+        f"\n{processor()}; {options.precision}; {about['parameters']:,} parameters; "
+        f"{about['pairs']:,} pairs read and encoded in {about['reading']:.1f} s, a pass planned in "
+        f"{about['planning']:.3f} s; medians of {options.rounds} rounds in turn, one thread, "
+        "processor time unless said otherwise."
     )
     return 0
 

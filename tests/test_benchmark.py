@@ -49,3 +49,9 @@ def test_an_unknown_peer_is_refused(tmp_path: Path) -> None:
     result = benchmark(str(tmp_path), "--peer", "fairseq")
     assert result.returncode == 2
     assert "joeynmt" in result.stderr
+
+
+def test_no_rounds_are_refused(tmp_path: Path) -> None:
+    result = benchmark(str(tmp_path), "--rounds", "0")
+    assert result.returncode == 2
+    assert "the least is 1" in result.stderr

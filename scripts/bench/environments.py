@@ -17,7 +17,14 @@ PEERS = {
     # It imports importlib_metadata without asking for it; its own choice of SentencePiece has no
     # wheel for today's Python.
     "joeynmt": Install(
-        ("joeynmt==2.3.0", "torch==2.13.0", "sentencepiece==0.2.1", "importlib_metadata"), True
+        (
+            "joeynmt==2.3.0",
+            "torch==2.13.0",
+            "sentencepiece==0.2.1",
+            "importlib_metadata",
+            "safetensors==0.8.0",
+        ),
+        True,
     ),
     # It asks for an older PyTorch and for packages that training and translating never touch.
     "opennmt": Install(
@@ -29,6 +36,7 @@ PEERS = {
             "pyonmttok==1.38.1",
             "PyYAML==6.0.4",
             "regex==2026.11.19",
+            "safetensors==0.8.0",
             # What PyTorch itself needs.
             "filelock==4.3.1",
             "fsspec==2026.9.0",

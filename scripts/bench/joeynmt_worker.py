@@ -2,8 +2,7 @@
 
     python joeynmt_worker.py FOLDER < commands > answers
 
-FOLDER is what `pieces.write` made. A command is a line of JSON, an answer one that begins with
-"@@ "; everything else that JoeyNMT prints may be dropped.
+FOLDER is what `pieces.write` made; for commands and answers see `workers`.
 """
 
 import json
@@ -17,6 +16,8 @@ import torch
 from joeynmt.config import parse_global_args
 from joeynmt.prediction import predict, prepare
 from joeynmt.training import TrainManager
+from safetensors.torch import load_file, save_file
+from workers import RATE, learning_rate, serve
 
 
 def settings(folder: Path, sizes: dict[str, Any]) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def settings(folder: Path, sizes: dict[str, Any]) -> dict[str, Any]:
         "testing": {"beam_size": 5, "beam_alpha": 1.0, "batch_size": 64},
         "training": {
             "optimizer": "adam",
-            "learning_rate": 0.001,
+            "learning_rate": RATE,
             "scheduling": "exponential",  # never stepped; its plateau fails on newer torch
             "clip_grad_norm": 1.0,
             "label_smoothing": sizes["label_smoothing"],
@@ -78,7 +79,7 @@ class Worker:
     def __init__(self, folder: Path) -> None:
         sizes = json.loads((folder / "sizes.json").read_text())
         (folder / "joeynmt").mkdir(exist_ok=True)
-        self.weights = folder / "joeynmt.pt"
+        self.weights = folder / "joeynmt.safetensors"
         self.args = parse_global_args(settings(folder, sizes), mode="train")
         self.model, self.train_data, _, self.test_data = prepare(self.args, 0, "train")
         self.manager = TrainManager(
@@ -87,7 +88,7 @@ class Worker:
             train_args=self.args.train, dev_args=self.args.test,
         )  # fmt: skip
         if self.weights.exists():
-            self.model.load_state_dict(torch.load(self.weights))
+            self.model.load_state_dict(load_file(self.weights))
         self.batches = self._batches()
 
     def _batches(self) -> Any:
@@ -119,15 +120,11 @@ class Worker:
         """Train for so many minutes and keep the weights in the folder."""
         start, updates = time.monotonic(), 0
         while (passed := (time.monotonic() - start) / 60) < minutes:
-            # The rate falls to a tenth in the last third, as a schedule would have it.
-            late = max(0.0, 3 * passed / minutes - 2)
             for group in self.manager.optimizer.param_groups:
-                group["lr"] = 0.001 * 0.1**late
+                group["lr"] = learning_rate(passed / minutes)
             self._update()
             updates += 1
-            if updates % 200 == 0:
-                torch.save(self.model.state_dict(), self.weights)
-        torch.save(self.model.state_dict(), self.weights)
+        save_file(self.model.state_dict(), self.weights)
         return {"updates": updates}
 
     def decode(self, beam: int, batch: int, sentences: int) -> dict[str, Any]:
@@ -143,19 +140,10 @@ class Worker:
         )
         seconds = time.process_time() - start
         data.data = kept
-        return {"sentences": sentences, "seconds": seconds, "pieces": [list(h) for h in found[3]]}
-
-
-def main() -> None:
-    """Answer commands until there are no more."""
-    torch.set_num_threads(1)
-    worker = Worker(Path(sys.argv[1]))
-    print("@@ {}", flush=True)
-    for line in sys.stdin:
-        command = json.loads(line)
-        answer = getattr(worker, command.pop("do"))(**command)
-        print("@@ " + json.dumps(answer), flush=True)
+        pieces = sum(len(best) - ("</s>" in best) for best in found[3])
+        return {"sentences": sentences, "seconds": seconds, "pieces": pieces}
 
 
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    serve(Worker(Path(sys.argv[1])), {})

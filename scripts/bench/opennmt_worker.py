@@ -3,8 +3,7 @@
 
     python opennmt_worker.py FOLDER < commands > answers
 
-FOLDER is what `pieces.write` made. A command is a line of JSON, an answer one that begins with
-"@@ "; everything else that OpenNMT-py prints may be dropped.
+FOLDER is what `pieces.write` made; for commands and answers see `workers`.
 
 Its environment, see `environments`, has only what training and translating pieces need. UNUSED
 names packages that it imports all the same; empty stand-ins take their places.
@@ -23,6 +22,8 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import torch
+from safetensors.torch import load_file, save_file
+from workers import RATE, learning_rate, serve
 
 UNUSED = ("ahocorasick", "fasttext", "rapidfuzz", "sacrebleu", "spacy")
 sys.modules.update({name: MagicMock() for name in UNUSED})
@@ -48,8 +49,6 @@ def options(add: Any, values: dict[str, Any]) -> Namespace:
 
 def settings(folder: Path, sizes: dict[str, Any]) -> Namespace:
     """Return the options of `onmt_train` for the model that has the sizes of ours."""
-    if 2 * sizes["encoder_size"] != sizes["hidden_size"]:
-        raise ValueError("OpenNMT-py's decoder is as large as both directions of its encoder")
     corpus = {"path_src": str(folder / "train.src"), "path_tgt": str(folder / "train.trg")}
     values = {
         "-data": json.dumps({"train": {**corpus, "weight": 1}}),
@@ -70,7 +69,7 @@ def settings(folder: Path, sizes: dict[str, Any]) -> Namespace:
         "-batch_type": "sents",
         "-batch_size": sizes["batch_sentences"],
         "-optim": "adam",
-        "-learning_rate": 0.001,
+        "-learning_rate": RATE,
         "-max_grad_norm": 1.0,
     }
     opt = options(train_opts, values)
@@ -111,12 +110,14 @@ class Worker:
         sizes = json.loads((folder / "sizes.json").read_text())
         write_vocabularies(folder)
         self.test = (folder / "test.src").read_text(encoding="utf-8").split("\n")[:-1]
-        self.weights = folder / "opennmt.pt"
+        self.weights = folder / "opennmt.safetensors"
         self.opt = settings(folder, sizes)
         set_random_seed(self.opt.seed, False)
         _, self.vocabs, self.transforms = _init_train(self.opt)
-        weights = torch.load(self.weights) if self.weights.exists() else None
-        self.model = build_model(self.opt, self.opt, self.vocabs, weights, -1)
+        self.model = build_model(self.opt, self.opt, self.vocabs, None, -1)
+        if self.weights.exists():
+            # The model's own method wants a checkpoint of OpenNMT-py, which is a pickle.
+            torch.nn.Module.load_state_dict(self.model, load_file(self.weights))
         self.optimizer = Optimizer.from_opt(self.model, self.opt)
         self.trainer = build_trainer(self.opt, -1, self.model, self.vocabs, self.optimizer)
         self.pool = Shuffler()
@@ -160,11 +161,6 @@ class Worker:
             "left_out": 1 - self.pool.sentences / self.opt.bucket_size,
         }
 
-    def _save(self) -> None:
-        state = self.model.state_dict()
-        model = {name: value for name, value in state.items() if "generator" not in name}
-        torch.save({"model": model, "generator": self.model.generator.state_dict()}, self.weights)
-
     def fit(self, minutes: float) -> dict[str, float]:
         """Train for so many minutes and keep the weights in the folder.
 
@@ -173,14 +169,10 @@ class Worker:
         self._update(1)
         start, updates = time.monotonic(), 1
         while (passed := (time.monotonic() - start) / 60) < minutes:
-            # The rate falls to a tenth in the last third, as a schedule would have it.
-            late = max(0.0, 3 * passed / minutes - 2)
-            self.optimizer._learning_rate = 0.001 * 0.1**late
+            self.optimizer._learning_rate = learning_rate(passed / minutes)
             self._update(1)
             updates += 1
-            if updates % 200 == 0:
-                self._save()
-        self._save()
+        save_file(self.model.state_dict(), self.weights)
         return {"updates": updates}
 
     def _translator(self, opt: Namespace, out: Any) -> Translator:
@@ -206,21 +198,11 @@ class Worker:
         self.model.train()
         if len(found) != sentences:
             raise ValueError(f"{len(found)} translations of {sentences} sentences")
-        pieces = [best.split(" ") if best else [] for (best,) in found]
+        pieces = sum(len(best.split()) for (best,) in found)
         return {"sentences": sentences, "seconds": seconds, "pieces": pieces}
 
 
-def main() -> None:
-    """Answer commands until there are no more."""
+if __name__ == "__main__":
     torch.set_num_threads(1)
     logging.disable(logging.INFO)
-    worker = Worker(Path(sys.argv[1]))
-    print("@@ {}", flush=True)
-    for line in sys.stdin:
-        command = json.loads(line)
-        answer = getattr(worker, command.pop("do"))(**command)
-        print("@@ " + json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    serve(Worker(Path(sys.argv[1])), {})

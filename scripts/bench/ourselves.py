@@ -1,15 +1,14 @@
 """Runs this package for `scripts/benchmark.py`; it answers as the workers of other programs do.
 
-    python ourselves.py FOLDER [THREADS] < commands > answers
+    python ourselves.py FOLDER THREADS PRECISION < commands > answers
 
-FOLDER is what `pieces.write` made, of a run folder. A command is a line of JSON, an answer one that
-begins with "@@ ". Operations are those of matrix products, as PyTorch's counter finds them; the
-ceiling is a product of two square matrices in the same process, measured before each answer.
+FOLDER is what `pieces.write` made, of a run folder; for commands and answers see `workers`.
+Operations are those of matrix products, as PyTorch's counter finds them; the ceiling is a product
+of two square matrices in the same process, measured before each answer.
 """
 
 import dataclasses
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -19,12 +18,14 @@ from typing import Any
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
+from workers import serve
 
 from rnnsearch.batches import plan_epoch
 from rnnsearch.cli.sources import training_sources
 from rnnsearch.config import TrainConfig
 from rnnsearch.encoded import EncodedCorpus, encode_pairs
 from rnnsearch.interrupts import Interrupts
+from rnnsearch.lines import read_lines
 from rnnsearch.model import build_model
 from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import load_run_config
@@ -51,23 +52,23 @@ def ceiling() -> float:
 
 def memory(name: str) -> int:
     """Return a figure of this process in MiB: VmRSS, what it holds; VmHWM, the most it held."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(name):
-            return int(line.split()[1]) // 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    with Path("/proc/self/status").open() as status:
+        line = next(line for line in status if line.startswith(name))
+    return int(line.split()[1]) // 1024
 
 
 class Worker:
     """A fresh network of the run's sizes to train, and the run's best checkpoint to decode with."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, precision: str) -> None:
+        self.precision = precision
         named = json.loads((folder / "sizes.json").read_text())
         self.run_dir = Path(named["run_dir"])
         self.config = load_run_config(self.run_dir)
-        self.sentences = (folder / "test.lines").read_text(encoding="utf-8").splitlines()
+        self.sentences = [*read_lines(folder / "test.lines")]
         self.log_folder = tempfile.TemporaryDirectory()
-        self.runs: dict[str, Run] = {}
-        self.translators: dict[tuple[int, int, str], Translator] = {}
+        self.translators: dict[tuple[int, int], Translator] = {}
+        self.counted: dict[tuple[Translator, int], int] = {}
         start = time.perf_counter()
         data, self.tokenizers = self.config.data, Tokenizers.load(self.run_dir / "tokenizer")
         sources = training_sources(data, seed=self.config.seed)
@@ -87,10 +88,14 @@ class Worker:
             batch_tokens=trainer.batch_tokens, sort_window=trainer.sort_window,
         )  # fmt: skip
         self.planning = time.perf_counter() - start
+        self.run = _new_run(
+            self.config, precision, self.tokenizers, self.train_ids, self.valid_ids,
+            Path(self.log_folder.name),
+        )  # fmt: skip
 
     def describe(self) -> dict[str, Any]:
         """Return what the table says of the data and the network."""
-        network = self._run("fp32").model
+        network = self.run.model
         return {
             "pairs": len(self.train_ids),
             "parameters": sum(p.numel() for p in network.parameters()),
@@ -98,17 +103,9 @@ class Worker:
             "planning": self.planning,
         }
 
-    def _run(self, precision: str) -> Run:
-        if precision not in self.runs:
-            self.runs[precision] = _new_run(
-                self.config, precision, self.tokenizers, self.train_ids, self.valid_ids,
-                Path(self.log_folder.name),
-            )  # fmt: skip
-        return self.runs[precision]
-
-    def train(self, updates: int, precision: str = "fp32") -> dict[str, float]:
+    def train(self, updates: int) -> dict[str, float]:
         """Make so many updates, the next ones of the plan."""
-        run, top = self._run(precision), ceiling()
+        run, top = self.run, ceiling()
         first = run.progress.update
         batches = [self.plan[i % len(self.plan)] for i in range(first, first + updates)]
         if first == 0:  # the optimizer's state belongs to the model, not to an update
@@ -129,24 +126,29 @@ class Worker:
             "seconds": seconds, "wall": wall, "peak": peak, "share": counted / seconds / top,
         }  # fmt: skip
 
-    def decode(
-        self, beam: int, batch: int, sentences: int, precision: str = "fp32"
-    ) -> dict[str, Any]:
+    def decode(self, beam: int, batch: int, sentences: int) -> dict[str, Any]:
         """Translate the first sentences of the test set."""
-        key = (beam, batch, precision)
+        key = (beam, batch)
         if key not in self.translators:
             decode = dataclasses.replace(
-                self.config.decode, beam_size=beam, batch_sentences=batch, precision=precision
-            )
+                self.config.decode, beam_size=beam, batch_sentences=batch,
+                precision=self.precision,
+            )  # fmt: skip
             self.translators[key] = Translator.load(self.run_dir, device="cpu", decode=decode)
         translator, lines, top = self.translators[key], self.sentences[:sentences], ceiling()
         start, wall = time.process_time(), time.perf_counter()
         found = translator.translate(lines, alignments=False)
         seconds, wall = time.process_time() - start, time.perf_counter() - wall
-        counted = _operations(lambda: translator.translate(lines, alignments=False))
+        # A search does the same each time, an update does not.
+        if (translator, sentences) not in self.counted:
+            self.counted[translator, sentences] = _operations(
+                lambda: translator.translate(lines, alignments=False)
+            )
+        counted = self.counted[translator, sentences]
         return {
             "sentences": sentences, "seconds": seconds, "wall": wall,
-            "share": counted / seconds / top, "lines": [one.text for one in found],
+            "share": counted / seconds / top,
+            "pieces": sum(len(one.target_pieces) for one in found),
         }  # fmt: skip
 
 
@@ -176,16 +178,7 @@ def _new_run(
     return run
 
 
-def main() -> None:
-    """Answer commands until there are no more."""
-    torch.set_num_threads(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    worker = Worker(Path(sys.argv[1]))
-    print("@@ " + json.dumps(worker.describe()), flush=True)
-    for line in sys.stdin:
-        command = json.loads(line)
-        answer = getattr(worker, command.pop("do"))(**command)
-        print("@@ " + json.dumps(answer), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(int(sys.argv[2]))
+    ours = Worker(Path(sys.argv[1]), sys.argv[3])
+    serve(ours, ours.describe())

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from rnnsearch.cli.sources import test_sources, training_sources
 from rnnsearch.config import RnnsearchConfig
@@ -15,8 +16,8 @@ from rnnsearch.text import SPECIAL_IDS, Tokenizers
 MARKS = ("<unk>", "<pad>", "<s>", "</s>")
 
 
-def write(run_dir: Path, folder: Path) -> None:
-    """Write the data of a run for the workers.
+def write(run_dir: Path, folder: Path) -> dict[str, Any]:
+    """Write the data of a run for the workers; return what `sizes.json` holds.
 
     `train`, `valid` and `test` with the ends `.src` and `.trg` hold pieces separated by blanks,
     `vocab.src` and `vocab.trg` a piece a line after the four marks, `test.lines` raw source lines
@@ -37,31 +38,45 @@ def write(run_dir: Path, folder: Path) -> None:
         test = next(iter(test_sources(config.data).values()))
     except UserError:  # the run names none
         test = valid
-    longest = config.data.max_length or 10**9
-    for name, source in (("train", train), ("valid", valid), ("test", test)):
-        pairs = _pieces(source, tokenizers)
-        kept = [p for p in pairs if all(0 < len(side) <= longest for side in p)]
-        for end, lines in zip(("src", "trg"), zip(*kept, strict=True), strict=True):
-            _write(folder / f"{name}.{end}", (" ".join(line) for line in lines))
-    _write(folder / "test.lines", (line for line in test.read()["source"] if line.strip()))
+    for name, source, most in (
+        ("train", train, config.data.max_length), ("valid", valid, None), ("test", test, None)
+    ):  # fmt: skip
+        kept = [pair for pair in _pairs(source, tokenizers) if pair.fits(most)]
+        _write(folder / f"{name}.src", (" ".join(pair.source) for pair in kept))
+        _write(folder / f"{name}.trg", (" ".join(pair.target) for pair in kept))
+    _write(folder / "test.lines", (pair.line for pair in kept))
     for end, tokenizer in (("src", tokenizers.source), ("trg", tokenizers.target)):
         _write(folder / f"vocab.{end}", [*MARKS, *_vocabulary(tokenizer)])
-    sizes = {
+    sizes: dict[str, Any] = {
         "run_dir": str(run_dir.resolve()),
         "embedding_size": model.embedding_size,
         "encoder_size": model.encoder_size or model.hidden_size,
         "hidden_size": model.hidden_size,
         "dropout": model.dropout,
         "label_smoothing": config.trainer.label_smoothing,
+        "sentences": len(kept),
         "batch_sentences": config.trainer.batch_sentences or 80,
     }
     (folder / "sizes.json").write_text(json.dumps(sizes))
+    return sizes
 
 
-def _pieces(source: PairSource, tokenizers: Tokenizers) -> Iterable[tuple[list[str], list[str]]]:
+class Pair(NamedTuple):
+    """A pair as pieces, with its source line."""
+
+    line: str
+    source: list[str]
+    target: list[str]
+
+    def fits(self, most: int | None) -> bool:
+        """Return whether no side is blank or longer than `most` pieces."""
+        return all(len(side) > 0 and (most is None or len(side) <= most) for side in self[1:])
+
+
+def _pairs(source: PairSource, tokenizers: Tokenizers) -> Iterable[Pair]:
     pairs = source.read()
     for one, other in zip(pairs["source"], pairs["target"], strict=True):
-        yield tokenizers.source.split(one), tokenizers.target.split(other)
+        yield Pair(one, tokenizers.source.split(one), tokenizers.target.split(other))
 
 
 def _vocabulary(tokenizer: Tokenizer) -> Sequence[str]:
