@@ -15,7 +15,7 @@ from .sentences import long_sentences, sentences
 
 BLOCK = 2000
 # From this block on there are many sentences that a scarce one may repeat.
-MANY = 20
+LATER = 20
 # Blocks that wait for each process, so that none is ever idle and few are held in memory.
 AHEAD = 2
 # Numbers of blocks stay below this, so that no two seeds share one.
@@ -24,7 +24,7 @@ BLOCKS = 1 << 40
 
 def block(seed: int, number: int, max_words: int) -> list[Pair]:
     """Return block `number` of the stream: it depends on nothing else."""
-    pairs = sentences(Draw(seed * BLOCKS + number), max_words=max_words, many=number >= MANY)
+    pairs = sentences(Draw(seed * BLOCKS + number), max_words=max_words, many=number >= LATER)
     return list(islice(pairs, BLOCK))
 
 
