@@ -241,20 +241,24 @@ def _first(wanted: Bool[Tensor, " N"], fewest: int) -> Int[Tensor, " M"]:
 
 @torch.inference_mode()
 def prepared(models: Sequence[TranslationModel], options: SearchOptions) -> list[Stepper]:
-    """Return what steps the models in a search, which may serve several as long as weights stay."""
+    """Return what steps the models in a search; it serves several as long as the weights stay.
+
+    Args:
+        models: one model, or an ensemble with one target vocabulary, in evaluation mode.
+        options: those of the searches.
+    """
     rounding = operands_for(options.precision, models[0].W_o.weight.device)
     return [stepper_for(model, rounding, width=options.beam_size) for model in models]
 
 
 @torch.inference_mode()
 def search(
-    models: Sequence[TranslationModel],
+    steppers: Sequence[Stepper],
     source: Int[Tensor, "B S"],
     mask: Bool[Tensor, "B S"],
     *,
     options: SearchOptions,
     n_best: int = 1,
-    steppers: Sequence[Stepper] | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the best translations of each sentence, best first, at least one and at most `n_best`.
 
@@ -264,18 +268,16 @@ def search(
     score, the best unfinished hypothesis is returned.
 
     Args:
-        models: one model, or an ensemble with one target vocabulary, in evaluation mode.
+        steppers: from `prepared`.
         source: source ids, EOS included.
         mask: real positions.
         options: how to search.
         n_best: N, at most `options.beam_size`.
-        steppers: of `prepared`, for several searches with the same weights; made if not given.
     """
     real = source.shape[0]
     if real < (fewest := fewest_rows()) and source.shape[1] <= LONG_SOURCE:
         repeat = torch.arange(fewest, device=source.device) % real
         source, mask = source[repeat], mask[repeat]
-    steppers = steppers or prepared(models, options)
     beams = _Beams(steppers, source, mask, real=real, options=options, n_best=n_best)
     ends: list[list[End]] = [[] for _ in range(real)]
     found = None

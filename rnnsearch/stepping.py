@@ -81,12 +81,14 @@ def fewest_rows() -> int:
     since processors differ.
     """
     generator = torch.Generator().manual_seed(0)
-    x, w = (torch.randn(rows, 256, generator=generator) for rows in (64, 1024))
-    whole = torch.mm(x, w.t())
-    for rows in (4, 8):
-        if all(torch.equal(torch.mm(x[:n], w.t()), whole[:n]) for n in range(rows, 17)):
-            return rows
-    return 16
+    fewest = 4
+    for size, width in ((100, 300), (256, 1024), (512, 2000)):
+        x, w = (torch.randn(n, size, generator=generator) for n in (64, width))
+        whole = torch.mm(x, w.t())
+        products = {n: torch.mm(x[:n], w.t()) for n in range(fewest, 16)}
+        differing = [n for n, rows in products.items() if not torch.equal(rows, whole[:n])]
+        fewest = max([fewest, *(n + 1 for n in differing)])
+    return fewest
 
 
 def stepper_for(

@@ -214,8 +214,8 @@ class Translator:
         # More than n are asked for, since two segmentations may spell one text.
         wanted = 1 if n == 1 else self.options.beam_size
         return search(
-            self.models, source.to(self.device), mask.to(self.device),
-            options=self.options, n_best=wanted, steppers=steppers,
+            steppers, source.to(self.device), mask.to(self.device),
+            options=self.options, n_best=wanted,
         )  # fmt: skip
 
     def _present(

@@ -25,7 +25,7 @@ from rnnsearch.batches import collate, collate_sources
 from rnnsearch.config import RnnsearchConfig
 from rnnsearch.hypotheses import Hypothesis
 from rnnsearch.model import TranslationModel, build_model
-from rnnsearch.search import SearchOptions, search
+from rnnsearch.search import SearchOptions, prepared, search
 from rnnsearch.text import BOS, EOS, PAD, UNK
 
 WORDS = (4, 5, 6, 7)
@@ -133,7 +133,8 @@ def translate(
 ) -> list[list[Hypothesis]]:
     models = [model] if isinstance(model, TranslationModel) else model
     source, mask = collate_sources([list(ids) for ids in sources], multiple=multiple)
-    return search(models, source, mask, options=options, n_best=n_best)
+    steppers = prepared(models, options)
+    return search(steppers, source, mask, options=options, n_best=n_best)
 
 
 def texts(results: Sequence[Sequence[Hypothesis]]) -> list[list[tuple[int, ...]]]:

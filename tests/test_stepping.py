@@ -14,7 +14,7 @@ from rnnsearch.bestwords import best_words
 from rnnsearch.decoder import DecoderState
 from rnnsearch.model import TranslationModel, build_model
 from rnnsearch.products import operands
-from rnnsearch.search import SearchOptions, search
+from rnnsearch.search import SearchOptions, prepared, search
 from rnnsearch.stepping import FastStepper, PlainStepper, stepper_for
 from rnnsearch.text import BOS, EOS, PAD, UNK
 
@@ -80,9 +80,9 @@ def test_a_search_by_the_plain_path_finds_the_same(wiring: str) -> None:
     model = random_model(seed=3, wiring=wiring)
     source, mask = collate_sources(SOURCES)
     options = SearchOptions(beam_size=4, length_penalty=0.6, max_length=9, max_length_ratio=None)
-    fast = search([model], source, mask, options=options, n_best=3)
+    fast = search(prepared([model], options), source, mask, options=options, n_best=3)
     model.decoder.fused = False
-    plain = search([model], source, mask, options=options, n_best=3)
+    plain = search(prepared([model], options), source, mask, options=options, n_best=3)
     for one, other in zip(fast, plain, strict=True):
         assert [h.ids for h in one] == [h.ids for h in other]
         for mine, theirs in zip(one, other, strict=True):
@@ -93,8 +93,9 @@ def test_rounded_factors_change_the_scores_a_little() -> None:
     model = random_model(seed=3)
     source, mask = collate_sources(SOURCES)
     options = SearchOptions(beam_size=1, max_length=9, max_length_ratio=None)
-    exact = search([model], source, mask, options=options)
-    rounded = search([model], source, mask, options=replace(options, precision="bf16"))
+    exact = search(prepared([model], options), source, mask, options=options)
+    coarse = replace(options, precision="bf16")
+    rounded = search(prepared([model], coarse), source, mask, options=coarse)
     same = [
         (one[0], other[0])
         for one, other in zip(exact, rounded, strict=True)
@@ -105,7 +106,7 @@ def test_rounded_factors_change_the_scores_a_little() -> None:
         assert other.score == pytest.approx(one.score, abs=0.1)
     assert any(one.score != other.score for one, other in same)
     with operands(torch.bfloat16):  # what surrounds a search does not change it
-        again = search([model], source, mask, options=options)
+        again = search(prepared([model], options), source, mask, options=options)
     assert again == exact
 
 
