@@ -1,13 +1,15 @@
 """Attention: how well a state matches each annotation, and the context that follows.
 
 Query s_{i-1}, keys and values the annotations h_j: Attention(Q, K, V) = softmax(f(Q, K)) V
-(Bahdanau et al. 2015, section 3.1 and appendix A.1.2). The score function f is a small class; the
-masked softmax and the weighted sum are written once, in `attend`.
+(Bahdanau et al. 2015, section 3.1 and appendix A.1.2). The score function f is a small class in
+`SCORES`; the masked softmax and the weighted sum are written once, in `attend`.
 
 Shapes: B sentences, K queries a sentence (1 in training, the beam in search), S source length,
 D annotation size, H state size, A alignment size.
 """
 
+import math
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -21,7 +23,10 @@ MASKED = -1e9
 
 
 class Score(Protocol):
-    """A score function f(query, key)."""
+    """A score function f(query, key), made as `Score(query_size, annotation_size, alignment_size)`.
+
+    It is an `nn.Module`.
+    """
 
     def project(self, annotations: Float[Tensor, "B S D"]) -> Float[Tensor, "B S A"]:
         """Return what depends on the annotations alone, computed once a sentence."""
@@ -30,6 +35,9 @@ class Score(Protocol):
         self, query: Float[Tensor, "B K H"], keys: Float[Tensor, "B S A"]
     ) -> Float[Tensor, "B K S"]:
         """Return the scores, up to a constant that is the same for all positions."""
+
+    def paper_symbols(self) -> dict[str, Tensor]:
+        """Return the weights by name; they are initialised by it."""
 
 
 class AdditiveScore(nn.Module):
@@ -59,6 +67,93 @@ class AdditiveScore(nn.Module):
     def paper_symbols(self) -> dict[str, Tensor]:
         """Return the weights under the paper's names."""
         return {"v_a": self.v_a.detach(), "W_a": self.W_a.detach(), "U_a": self.U_a.detach()}
+
+
+class DotScore(nn.Module):
+    """e_ij = (W_a s_{i-1})ᵀ (U_a h_j), in a space of the alignment's size n'."""
+
+    def __init__(self, query_size: int, annotation_size: int, alignment_size: int) -> None:
+        super().__init__()
+        self.W_a = nn.Parameter(torch.empty(alignment_size, query_size))
+        self.U_a = nn.Parameter(torch.empty(alignment_size, annotation_size))
+
+    def project(self, annotations: Float[Tensor, "B S D"]) -> Float[Tensor, "B S A"]:
+        """Return U_a h_j."""
+        return linear(annotations, self.U_a)
+
+    def forward(
+        self, query: Float[Tensor, "B K H"], keys: Float[Tensor, "B S A"]
+    ) -> Float[Tensor, "B K S"]:
+        """Return e_ij."""
+        return linear(query, self.W_a) @ keys.transpose(1, 2)
+
+    def paper_symbols(self) -> dict[str, Tensor]:
+        """Return the weights by name."""
+        return {"W_a": self.W_a.detach(), "U_a": self.U_a.detach()}
+
+
+class ScaledDotScore(DotScore):
+    """e_ij = (W_a s_{i-1})ᵀ (U_a h_j) / √n' (Vaswani et al. 2017, equation 1)."""
+
+    def forward(
+        self, query: Float[Tensor, "B K H"], keys: Float[Tensor, "B S A"]
+    ) -> Float[Tensor, "B K S"]:
+        """Return e_ij."""
+        scores: Tensor = super().forward(query, keys)
+        return scores / math.sqrt(keys.shape[-1])
+
+
+class GeneralScore(nn.Module):
+    """e_ij = s_{i-1}ᵀ W_a h_j (Luong et al. 2015, section 3.1); it has no size of its own."""
+
+    def __init__(self, query_size: int, annotation_size: int, _: int) -> None:
+        super().__init__()
+        self.W_a = nn.Parameter(torch.empty(query_size, annotation_size))
+
+    def project(self, annotations: Float[Tensor, "B S D"]) -> Float[Tensor, "B S H"]:
+        """Return W_a h_j."""
+        return linear(annotations, self.W_a)
+
+    def forward(
+        self, query: Float[Tensor, "B K H"], keys: Float[Tensor, "B S H"]
+    ) -> Float[Tensor, "B K S"]:
+        """Return e_ij."""
+        scores: Tensor = query @ keys.transpose(1, 2)
+        return scores
+
+    def paper_symbols(self) -> dict[str, Tensor]:
+        """Return the weight by name."""
+        return {"W_a": self.W_a.detach()}
+
+
+class FixedContext(nn.Module):
+    """No choice: the one annotation that there is, as in the encoder-decoder of Cho et al. 2014.
+
+    The encoder gives a single vector, so that α = 1 and c_i = c whatever the state.
+    """
+
+    def project(self, annotations: Float[Tensor, "B 1 D"]) -> Float[Tensor, "B 1 0"]:
+        """Return nothing for each annotation."""
+        return annotations[..., :0]
+
+    def forward(
+        self, query: Float[Tensor, "B K H"], _: Float[Tensor, "B 1 0"]
+    ) -> Float[Tensor, "B K 1"]:
+        """Return zeros."""
+        return query.new_zeros(*query.shape[:2], 1)
+
+    def paper_symbols(self) -> dict[str, Tensor]:
+        """Return no weights: there are none."""
+        return {}
+
+
+SCORES: dict[str, Callable[[int, int, int], Score]] = {
+    "additive": AdditiveScore,
+    "dot": DotScore,
+    "scaled_dot": ScaledDotScore,
+    "general": GeneralScore,
+}
+"""The score functions by the names that `model.attention` takes; a new one is entered here."""
 
 
 def padding_bias(mask: Bool[Tensor, "B S"], like: Tensor) -> Float[Tensor, "B 1 S"]:

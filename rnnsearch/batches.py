@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from rnnsearch.packing import Packing, moved, pack
 from rnnsearch.text import BOS, EOS, PAD
 
 Ids = Sequence[Sequence[int]]
@@ -27,6 +28,8 @@ class Batch(NamedTuple):
         target_in: (B, T) int64: BOS y_1 .. y_n, what the decoder is given.
         target_out: (B, T) int64: y_1 .. y_n EOS, what it has to say.
         target_mask: (B, T) bool: true where `target_out` counts.
+        source_packing: of `source_mask`.
+        target_packing: of `target_mask`.
     """
 
     source: Tensor
@@ -34,34 +37,44 @@ class Batch(NamedTuple):
     target_in: Tensor
     target_out: Tensor
     target_mask: Tensor
+    source_packing: Packing
+    target_packing: Packing
 
-    def to(self, device: torch.device | str) -> Batch:
-        """Return the batch on `device`."""
-        return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch on `device`; a GPU is not waited for."""
+        source, source_mask, target_in, target_out, target_mask = (
+            moved(tensor, device) for tensor in self[:5]
+        )
+        packings = (self.source_packing.to(device), self.target_packing.to(device))
+        return Batch(source, source_mask, target_in, target_out, target_mask, *packings)
 
 
-def collate(sources: Ids, targets: Ids, *, multiple: int = 1) -> Batch:
+def collate(sources: Ids, targets: Ids, *, multiple: int = 1, whole: bool = False) -> Batch:
     """Pad pairs to one batch; BOS, EOS, the shift and the masks are made here alone.
 
     Args:
         sources: ids of each sentence without EOS.
         targets: as many, without BOS and EOS.
-        multiple: the number of source positions is rounded up to a multiple of it.
+        multiple: the numbers of positions are rounded up to multiples of it.
+        whole: pack all positions, see `packing.Packing`.
     """
     if len(sources) != len(targets):
         raise ValueError(f"{len(sources)} sources beside {len(targets)} targets")
     source, source_mask = collate_sources(sources, multiple=multiple)
-    target_out, target_mask = _pad(targets, multiple=1)
+    target_out, real = _pad(targets, multiple=multiple)
     # The last position of a row is EOS or padding, so shifting loses no word; the EOS that
     # shorter rows would then hold is padding of the input.
     target_in = np.full_like(target_out, BOS)
-    target_in[:, 1:] = np.where(target_mask[:, 1:], target_out[:, :-1], PAD)
+    target_in[:, 1:] = np.where(real[:, 1:], target_out[:, :-1], PAD)
+    target_mask = torch.from_numpy(real)
     return Batch(
         source,
         source_mask,
         torch.from_numpy(target_in),
         torch.from_numpy(target_out),
-        torch.from_numpy(target_mask),
+        target_mask,
+        pack(source_mask, whole=whole),
+        pack(target_mask, whole=whole),
     )
 
 

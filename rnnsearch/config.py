@@ -9,29 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-
-@dataclass
-class ModelConfig:
-    """What all models share. Sizes in units; the paper's letters in brackets."""
-
-    kind: str
-    hidden_size: int  # decoder state (n)
-    encoder_size: int | None  # encoder state in one direction; null: hidden_size
-    embedding_size: int  # a piece's vector, both sides (m)
-    maxout_size: int  # units left after the maxout of the readout (l)
-    dropout: float  # probability, on embeddings and readout
-    bias: bool
-    init: str  # paper, xavier
-    wiring: str  # appendix, equation4, original
-
-
-@dataclass
-class RnnsearchConfig(ModelConfig):
-    """The bidirectional encoder and the decoder with attention."""
-
-    attention: str  # additive
-    alignment_size: int | None  # hidden units of the alignment model (n'); null: hidden_size
-    reset_after: bool  # true: the encoder is torch.nn.GRU
+from rnnsearch.modelconfig import (
+    ModelConfig,
+    RnnencdecConfig,
+    RnnsearchConfig,
+    TransformerInputConfig,
+)
 
 
 @dataclass
@@ -178,6 +161,7 @@ class TrainerConfig:
     precision: str  # fp32, bf16, auto: of the factors of matrix products
     average: int  # validations whose weights are averaged; 0: none
     max_bad_updates: int  # skipped updates, not finite, that end the run
+    cuda_graphs: bool  # on a GPU: record the passes of a shape and play them back
 
 
 @dataclass
@@ -260,7 +244,11 @@ Command = TrainConfig | EvaluateConfig | TranslateConfig
 
 # A group's base class, and the class of each choice. A new choice is a class here and a YAML file.
 KINDS: dict[type, dict[str, type]] = {
-    ModelConfig: {"rnnsearch": RnnsearchConfig},
+    ModelConfig: {
+        "rnnsearch": RnnsearchConfig,
+        "rnnencdec": RnnencdecConfig,
+        "transformer_input": TransformerInputConfig,
+    },
     DataConfig: dict.fromkeys(("demo", "files", "folder", "hub"), DataConfig),
     TokenizerConfig: {"unigram": SubwordConfig, "bpe": SubwordConfig, "word": TokenizerConfig},
     OptimizerConfig: {

@@ -1,10 +1,9 @@
 """The fast path: the recurrences over packed rows, with their gradients written out.
 
-Sentences are sorted by length, longest first; step t works on the first `counts[t]` rows, so that
-padding costs nothing in a product. The forward pass keeps what the gates gave; the backward pass
-walks the same steps in reverse and then forms every weight gradient as one product over all rows,
-where autograd would read and write the whole matrix once a step. The attention's hidden layer is
-computed again in the backward pass instead of being kept.
+Rows stand as `packing` says, so that padding costs nothing in a product. The forward pass keeps
+what the gates gave; the backward pass walks the same steps in reverse and then forms every weight
+gradient as one product over all rows, where autograd would read and write the whole matrix once a
+step. The attention's hidden layer is computed again in the backward pass instead of being kept.
 
 The equations are those of `recurrent` and `decoder`, whose plain step is the definition that tests
 hold this file against. These functions can be differentiated once.
@@ -12,48 +11,12 @@ hold this file against. These functions can be differentiated once.
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
+from rnnsearch.packing import spans
 from rnnsearch.products import add_product, operand, operand_type, operands, product
-
-
-class Packing(NamedTuple):
-    """How (B, T) positions become N packed rows, step after step.
-
-    Attributes:
-        order: (B) the sentences, longest first.
-        counts: for each step how many sentences reach it.
-        rows: (N) the row of the flattened (B·T) positions behind each packed row.
-        reversed_rows: (N) the same with every sentence read from its end.
-    """
-
-    order: Int[Tensor, " B"]
-    counts: list[int]
-    rows: Int[Tensor, " N"]
-    reversed_rows: Int[Tensor, " N"]
-
-
-def pack(mask: Bool[Tensor, "B T"]) -> Packing:
-    """Return the packing of positions that are real up to each sentence's end."""
-    real = mask.cpu().numpy()
-    lengths, width = real.sum(1), real.shape[1]
-    order = np.argsort(-lengths, kind="stable")
-    steps = np.arange(int(lengths.max(initial=0)))[:, None]
-    reached = steps < lengths[order]
-    rows = (order * width + steps)[reached]
-    reversed_rows = (order * width + lengths[order] - 1 - steps)[reached]
-    tensors = (torch.from_numpy(a).to(mask.device) for a in (order, rows, reversed_rows))
-    order_tensor, rows_tensor, reversed_tensor = tensors
-    return Packing(order_tensor, reached.sum(1).tolist(), rows_tensor, reversed_tensor)
-
-
-def spans(counts: list[int]) -> list[slice]:
-    """Return the packed rows of each step."""
-    ends = np.cumsum(counts).tolist()
-    return [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
 
 
 class _Unit:
@@ -93,13 +56,18 @@ class _Unit:
         return product(rounded[: 2 * n], operand(h)), product(rounded[2 * n :], operand(reset))
 
 
-class EncoderScan(torch.autograd.Function):
-    """The states of a gated unit from h_0 = 0 over packed, projected inputs."""
+class UnitScan(torch.autograd.Function):
+    """The states of a gated unit without a context of its own, over packed, projected inputs.
+
+    The encoder, from h_0 = 0, and the decoder whose context is the same at every step and so part
+    of the input. Sentences stand in the order of the packing.
+    """
 
     @staticmethod
     def forward(
         ctx: Any,
         x: Float[Tensor, "N 3H"],
+        h_0: Float[Tensor, "B H"],
         u_gates: Float[Tensor, "2H H"],
         u: Float[Tensor, "H H"],
         counts: list[int],
@@ -108,7 +76,7 @@ class EncoderScan(torch.autograd.Function):
         unit, n = _Unit(u_gates, u), u.shape[0]
         kept = torch.empty_like(x)
         states, before = x.new_empty(x.shape[0], n), x.new_empty(x.shape[0], n)
-        h = x.new_zeros(counts[0], n)
+        h = h_0
         for rows, count in zip(spans(counts), counts, strict=True):
             before[rows] = h[:count]
             h = unit.step(x[rows], h[:count], None, kept[rows])
@@ -119,9 +87,9 @@ class EncoderScan(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of x, U_gates and U."""
+        """Return the gradients of x, h_0, U_gates and U."""
         with operands(ctx.operands):
-            return EncoderScan._gradients(ctx, d_states)
+            return UnitScan._gradients(ctx, d_states)
 
     @staticmethod
     def _gradients(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
@@ -132,7 +100,7 @@ class EncoderScan(torch.autograd.Function):
         for rows, count in zip(reversed(spans(counts)), reversed(counts), strict=True):
             d_new = d_states[rows] + d_h[:count]
             d_h[:count] = unit.backward(d_new, before[rows], kept[rows], d_x[rows])
-        return d_x, *unit.weight_gradients(d_x, before, kept), None
+        return d_x, d_h, *unit.weight_gradients(d_x, before, kept), None
 
 
 def _updated(rows: slice, counts: list[int], t: int, read_new: bool) -> slice:

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from rnnsearch.products import add_product, operand, product
@@ -25,7 +25,7 @@ class TokenLoss(NamedTuple):
 
 def token_loss(
     readouts: Float[Tensor, "N L"], targets: Int[Tensor, " N"],
-    *, output: nn.Linear, label_smoothing: float = 0.0,
+    *, output: nn.Linear, label_smoothing: float = 0.0, counted: Bool[Tensor, " N"] | None = None,
 ) -> TokenLoss:  # fmt: skip
     """Return the cross-entropy of softmax(W_o t) with smoothed targets.
 
@@ -34,8 +34,17 @@ def token_loss(
     (Szegedy et al. 2016, section 7; ε = 0 is the paper's maximum likelihood.) Each block of rows
     yields its part of the gradient as soon as its logits are known, so that memory does not grow
     with the batch. It can be differentiated once.
+
+    Args:
+        readouts: t of each position.
+        targets: y of each.
+        output: W_o.
+        label_smoothing: ε.
+        counted: the positions that count; None for all.
     """
-    loss, nll = _Blocks.apply(readouts, output.weight, output.bias, targets, label_smoothing)  # type: ignore[no-untyped-call]
+    loss, nll = _Blocks.apply(
+        readouts, output.weight, output.bias, targets, label_smoothing, counted
+    )  # type: ignore[no-untyped-call]
     return TokenLoss(loss, nll.detach())
 
 
@@ -45,7 +54,7 @@ class _Blocks(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, readouts: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor,
-        smoothing: float,
+        smoothing: float, counted: Tensor | None,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         wanted = any(ctx.needs_input_grad[:3])
         vocab, factor = weight.shape[0], operand(weight)
@@ -66,15 +75,22 @@ class _Blocks(torch.autograd.Function):
             p = logits.sub_(most).exp_()
             z = p.sum(-1, keepdim=True)
             log_z = z.log() + most
-            block_nll = (log_z - chosen).sum()
+            surprise, spread = log_z - chosen, log_z - mean
+            if counted is not None:
+                padding = ~counted[rows, None]
+                surprise.masked_fill_(padding, 0)
+                spread.masked_fill_(padding, 0)
+            block_nll = surprise.sum()
             nll += block_nll
-            loss += torch.lerp(block_nll, (log_z - mean).sum(), smoothing)
+            loss += torch.lerp(block_nll, spread.sum(), smoothing)
             if wanted:
                 # d loss / d logits = p - (1 - ε) [v = y] - ε/V
                 d_logits = p.div_(z)
                 d_logits.scatter_add_(1, y, torch.full_like(z, smoothing - 1))
                 if smoothing:
                     d_logits.sub_(smoothing / vocab)
+                if counted is not None:
+                    d_logits.masked_fill_(padding, 0)
                 product(d_logits, factor, out=d_readouts[rows])
                 # Summed in full precision, whatever the factors: small terms must not be lost.
                 add_product(d_weight, d_logits.t(), operand(t), out=d_weight)
@@ -89,7 +105,7 @@ class _Blocks(torch.autograd.Function):
         d_readouts, d_weight, d_bias = ctx.saved_tensors
         bias = d_bias * d_loss if ctx.has_bias else None
         # A new tensor for the readouts, which are small; the weight's is scaled where it lies.
-        return d_readouts * d_loss, d_weight.mul_(d_loss), bias, None, None
+        return d_readouts * d_loss, d_weight.mul_(d_loss), bias, None, None, None
 
 
 def normaliser(reduction: str, *, sentences: int, tokens: int) -> int:

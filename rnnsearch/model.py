@@ -11,46 +11,76 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rnnsearch.attention import AdditiveScore
+from rnnsearch.attention import SCORES, FixedContext, Score
 from rnnsearch.batches import Batch
-from rnnsearch.config import ModelConfig, RnnsearchConfig
-from rnnsearch.decoder import WIRINGS, AttentionDecoder, DecoderState, Memory, Readout
-from rnnsearch.encoder import BidirectionalEncoder, ResetAfterEncoder
-from rnnsearch.recurrent import GatedUnit
-
-SCORES = {"additive": AdditiveScore}
+from rnnsearch.decoder import WIRINGS, Decoder, DecoderState, Memory, Readout
+from rnnsearch.encoder import (
+    BidirectionalEncoder,
+    Encoder,
+    ForwardEncoder,
+    InputEncoder,
+    ResetAfterEncoder,
+)
+from rnnsearch.modelconfig import (
+    AttentionConfig,
+    ModelConfig,
+    RnnencdecConfig,
+    RnnsearchConfig,
+    TransformerInputConfig,
+)
+from rnnsearch.packing import Packing
+from rnnsearch.positions import TransformerInput
+from rnnsearch.recurrent import LSTM_GATES, GatedUnit, LSTMUnit
 
 
 class Forced(NamedTuple):
     """The network run over a known target.
 
-    `readouts` (N, L): t_i at the N real target positions, in any order.
-    `rows` (N): which of the B·T positions they are.
+    `readouts` (N, L): t_i at the N positions of the target's packing.
     `targets` (N): the ids to predict there, EOS included.
-    `alpha` (B, T, S): the attention weights, 0 where no step was made.
+    `counted` (N): which of them are no padding; None where all are.
+    `alpha` (B, T, M): the attention weights; what stands at padding means nothing.
     """
 
     readouts: Float[Tensor, "N L"]
-    rows: Int[Tensor, " N"]
     targets: Int[Tensor, " N"]
-    alpha: Float[Tensor, "B T S"]
+    counted: Bool[Tensor, " N"] | None
+    alpha: Float[Tensor, "B T M"]
 
 
 class TranslationModel(nn.Module):
     """p(y | x) = Π_i softmax(W_o t_i)[y_i], with an encoder and a decoder given."""
 
-    def __init__(
-        self, encoder: BidirectionalEncoder | ResetAfterEncoder, decoder: AttentionDecoder,
-        output: nn.Linear,
-    ) -> None:  # fmt: skip
+    def __init__(self, encoder: Encoder, decoder: Decoder, output: nn.Linear) -> None:
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
         self.W_o = output
 
-    def encode(self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B S"]) -> Memory:
-        """Return what the decoder needs of the source ids (EOS included)."""
-        return self.decoder.remember(self.encoder(source, mask), mask)
+    @property
+    def attends(self) -> bool:
+        """Whether there is attention: weights that say where the decoder looks."""
+        return self.decoder.attends
+
+    @property
+    def most_positions(self) -> int | None:
+        """The longest source, EOS included, that the encoder takes; None for any."""
+        return self.encoder.most_positions
+
+    def encode(
+        self, source: Int[Tensor, "B S"], mask: Bool[Tensor, "B S"], packing: Packing | None = None
+    ) -> Memory:
+        """Return what the decoder needs of the source ids (EOS included).
+
+        Args:
+            source: ids, padded.
+            mask: true at real positions.
+            packing: of the mask, where it is known; else it is made, for which a GPU is waited for.
+
+        Raises:
+            ValueError: there are more than `most_positions`.
+        """
+        return self.decoder.remember(self.encoder(source, mask, packing))
 
     def start(self, memory: Memory) -> DecoderState:
         """Return the state before the first word."""
@@ -58,7 +88,7 @@ class TranslationModel(nn.Module):
 
     def step(
         self, previous: Int[Tensor, " R"], state: DecoderState, memory: Memory
-    ) -> tuple[Float[Tensor, "R V"], DecoderState, Float[Tensor, "R S"]]:
+    ) -> tuple[Float[Tensor, "R V"], DecoderState, Float[Tensor, "R M"]]:
         """Return log p(y_i | ...) over the vocabulary, the new state and α_i.
 
         Args:
@@ -70,21 +100,25 @@ class TranslationModel(nn.Module):
         return torch.log_softmax(self.W_o(t), dim=-1), state, alpha
 
     def forward(self, batch: Batch) -> Forced:
-        """Return the readouts at every real target position of a batch."""
-        memory = self.encode(batch.source, batch.source_mask)
-        unrolled = self.decoder(batch.target_in, batch.target_mask, memory)
-        targets = batch.target_out.flatten()[unrolled.rows]
-        return Forced(unrolled.readouts, unrolled.rows, targets, unrolled.alpha)
+        """Return the readouts at every target position of a batch."""
+        packing = batch.target_packing
+        memory = self.encode(batch.source, batch.source_mask, batch.source_packing)
+        readouts, alpha = self.decoder(batch.target_in, packing, memory)
+        targets = batch.target_out.flatten()[packing.rows]
+        counted = batch.target_mask.flatten()[packing.rows] if packing.whole else None
+        return Forced(readouts, targets, counted, alpha)
 
     def log_probabilities(
         self, batch: Batch
-    ) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T S"]]:
+    ) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T M"]]:
         """Return log p of each target word (0 at padding) and the attention weights."""
         forced = self(batch)
         logits = self.W_o(forced.readouts)
-        scores = torch.zeros_like(batch.target_mask, dtype=logits.dtype).flatten()
-        scores[forced.rows] = -functional.cross_entropy(logits, forced.targets, reduction="none")
-        return scores.reshape(batch.target_mask.shape), forced.alpha
+        log_p = -functional.cross_entropy(logits, forced.targets, reduction="none")
+        scores = log_p.new_zeros(batch.target_mask.numel())
+        scores[batch.target_packing.rows] = log_p
+        scores = scores.reshape(batch.target_mask.shape)
+        return scores.masked_fill(~batch.target_mask, 0), forced.alpha
 
     def paper_symbols(self) -> dict[str, Tensor]:
         """Return views of all weights under the paper's names and in its orientation.
@@ -92,7 +126,9 @@ class TranslationModel(nn.Module):
         Embeddings `E_bar` (K_x, m) and `E` (K_y, m) are tables. Encoder: `W_fwd W_z_fwd W_r_fwd
         U_fwd U_z_fwd U_r_fwd` and the same with `_bwd`. Decoder: `W_s`, `v_a W_a U_a`, `W W_z W_r U
         U_z U_r C C_z C_r`, `U_o V_o C_o W_o`. A bias is `b_` plus the input-side matrix of its sum.
-        Changing a view changes the model.
+        Of rnnencdec only `_fwd` is there, and `E_bar W_p P` of transformer_input's encoder, whose
+        layers have no names here; scores have the weights that they have. The blocks of an LSTM end
+        in `_in _forget _cell _out`. Changing a view changes the model.
         """
         symbols = self.encoder.paper_symbols() | self.decoder.paper_symbols()
         symbols["W_o"] = self.W_o.weight.detach()
@@ -109,50 +145,109 @@ def build_model(config: ModelConfig, *, source_vocab: int, target_vocab: int) ->
         source_vocab: K_x, the four special ids included.
         target_vocab: K_y, likewise.
     """
-    if not isinstance(config, RnnsearchConfig):
-        raise TypeError(f"no builder for {type(config).__name__}")
-    n, m, bias = config.hidden_size, config.embedding_size, config.bias
-    n_e = config.encoder_size or n
-    embedding = nn.Embedding(source_vocab, m)
-    encoder: BidirectionalEncoder | ResetAfterEncoder
-    if config.reset_after:
-        gru = nn.GRU(m, n_e, batch_first=True, bidirectional=True, bias=bias)
-        encoder = ResetAfterEncoder(embedding, gru, dropout=config.dropout)
-    else:
-        units = [GatedUnit(m, n_e, bias=bias) for _ in range(2)]
-        encoder = BidirectionalEncoder(embedding, *units, dropout=config.dropout)
-    decoder = AttentionDecoder(
-        nn.Embedding(target_vocab, m),
-        nn.Linear(n_e, n, bias=bias),
-        score=SCORES[config.attention](n, 2 * n_e, config.alignment_size or n),
-        unit=GatedUnit(m, n, context_size=2 * n_e, bias=bias),
-        readout=Readout(n, m, 2 * n_e, size=config.maxout_size, bias=bias),
-        wiring=WIRINGS[config.wiring],
-        dropout=config.dropout,
-    )
-    model = TranslationModel(
-        encoder, decoder, nn.Linear(config.maxout_size, target_vocab, bias=bias)
-    )
+    embedding = nn.Embedding(source_vocab, config.embedding_size)
+    encoder: Encoder
+    match config:
+        case RnnsearchConfig():
+            encoder = _annotating_encoder(config, embedding)
+        case TransformerInputConfig():
+            encoder = _input_encoder(config, embedding)
+        case RnnencdecConfig():
+            encoder = _forward_encoder(config, embedding)
+        case _:
+            raise TypeError(f"no builder for {type(config).__name__}")
+    decoder = _decoder(config, target_vocab)
+    output = nn.Linear(config.maxout_size, target_vocab, bias=config.bias)
+    model = TranslationModel(encoder, decoder, output)
     INITIALISERS[config.init](model)
+    if isinstance(encoder, InputEncoder):
+        _initialise_input(encoder.input)
     return model
 
 
+UNITS: dict[str, type[GatedUnit | LSTMUnit]] = {"gated": GatedUnit, "lstm": LSTMUnit}
+
+
+def _encoder_size(config: ModelConfig) -> int:
+    return config.encoder_size or config.hidden_size
+
+
+def _annotating_encoder(config: RnnsearchConfig, embedding: nn.Embedding) -> Encoder:
+    m, n_e, bias = config.embedding_size, _encoder_size(config), config.bias
+    if config.reset_after:
+        gru = nn.GRU(m, n_e, bias=bias, batch_first=True, bidirectional=True)
+        return ResetAfterEncoder(embedding, gru, dropout=config.dropout)
+    units = (GatedUnit(m, n_e, bias=bias), GatedUnit(m, n_e, bias=bias))
+    return BidirectionalEncoder(embedding, *units, dropout=config.dropout)
+
+
+def _forward_encoder(config: RnnencdecConfig, embedding: nn.Embedding) -> Encoder:
+    unit = UNITS[config.unit](config.embedding_size, _encoder_size(config), bias=config.bias)
+    return ForwardEncoder(embedding, unit, dropout=config.dropout)
+
+
+def _input_encoder(config: TransformerInputConfig, embedding: nn.Embedding) -> Encoder:
+    m, dropout = config.embedding_size, config.dropout
+    source = TransformerInput(
+        embedding, positions=config.positions, scale=config.scale_embeddings,
+        most=config.max_positions,
+    )  # fmt: skip
+    layers = None
+    if config.layers:
+        layer = nn.TransformerEncoderLayer(
+            m, config.heads, config.feedforward_size, dropout, batch_first=True
+        )
+        layers = nn.TransformerEncoder(layer, config.layers, enable_nested_tensor=False)
+        for parameter in layers.parameters():  # copies of one layer start alike
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+    output = nn.Linear(m, 2 * _encoder_size(config), bias=config.bias)
+    return InputEncoder(source, layers, output, dropout=dropout)
+
+
+def _decoder(config: ModelConfig, target_vocab: int) -> Decoder:
+    n, n_e, m, bias = config.hidden_size, _encoder_size(config), config.embedding_size, config.bias
+    score: Score = FixedContext()
+    unit: type[GatedUnit | LSTMUnit] = GatedUnit
+    annotation = n_e
+    if isinstance(config, AttentionConfig):
+        annotation = 2 * n_e
+        score = SCORES[config.attention](n, annotation, config.alignment_size or n)
+    elif isinstance(config, RnnencdecConfig):
+        unit = UNITS[config.unit]
+    # Of transformer_input the summary is a mean of whole annotations.
+    summary = annotation if isinstance(config, TransformerInputConfig) else n_e
+    return Decoder(
+        nn.Embedding(target_vocab, m),
+        None if unit is LSTMUnit else nn.Linear(summary, n, bias=bias),
+        score=score,
+        unit=unit(m, n, context_size=annotation, bias=bias),
+        readout=Readout(n, m, annotation, size=config.maxout_size, bias=bias),
+        wiring=WIRINGS[config.wiring],
+        dropout=config.dropout,
+    )
+
+
 RECURRENT = frozenset(
-    f"U{gate}{direction}" for gate in ("", "_z", "_r") for direction in ("", "_fwd", "_bwd")
+    f"U{gate}{direction}"
+    for gate in ("", "_z", "_r", *(f"_{gate}" for gate in LSTM_GATES))
+    for direction in ("", "_fwd", "_bwd")
 )
 
 
 def initialise_paper(model: TranslationModel) -> None:
     """Initialise as appendix B.1 says.
 
-    Each recurrent matrix by itself random orthogonal; W_a and U_a from N(0, 0.001²); v_a and all
-    biases 0; everything else from N(0, 0.01²).
+    Each recurrent matrix by itself random orthogonal; W_a and U_a from N(0, 0.001²), of other
+    scores than the paper's from N(0, 0.01²); v_a and all biases 0; everything else from
+    N(0, 0.01²).
     """
     _zero(model)
-    for name, weight in model.paper_symbols().items():
+    symbols = model.paper_symbols()
+    for name, weight in symbols.items():
         if name in RECURRENT:
             nn.init.orthogonal_(weight)
-        elif name in ("W_a", "U_a"):
+        elif name in ("W_a", "U_a") and "v_a" in symbols:
             nn.init.normal_(weight, std=0.001)
         elif name != "v_a" and not name.startswith("b_"):
             nn.init.normal_(weight, std=0.01)
@@ -170,17 +265,29 @@ def initialise_xavier(model: TranslationModel) -> None:
             nn.init.orthogonal_(weight)
         elif name in ("E", "E_bar"):
             nn.init.normal_(weight, std=weight.shape[1] ** -0.5)
-        elif name == "v_a":
+        elif weight.dim() == 1 and not name.startswith("b_"):
             nn.init.xavier_uniform_(weight[None])
         elif not name.startswith("b_"):
             nn.init.xavier_uniform_(weight)
 
 
+def _initialise_input(source: TransformerInput) -> None:
+    """Draw embeddings from N(0, 1/d), and learned codes so that c X and P are of one size."""
+    std = source.embedding.embedding_dim**-0.5
+    nn.init.normal_(source.embedding.weight, std=std)
+    if source.P is not None:
+        nn.init.normal_(source.P, std=source.c * std)
+
+
 def _zero(model: TranslationModel) -> None:
-    """Set every parameter to 0: biases, and `nn.GRU`'s hidden-side ones, which have no symbol."""
+    """Set to 0 what has a symbol, and the hidden-side biases of `nn.GRU`, which have none."""
     with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.zero_()
+        for symbol in model.paper_symbols().values():
+            symbol.zero_()
+        for module in model.modules():
+            if isinstance(module, nn.GRU):
+                for parameter in module.parameters():
+                    parameter.zero_()
 
 
 INITIALISERS = {"paper": initialise_paper, "xavier": initialise_xavier}

@@ -23,14 +23,15 @@ def build_optimizer(config: OptimizerConfig, model: nn.Module) -> torch.optim.Op
     """Return the optimizer that the `optimizer` group names, of all parameters of a model.
 
     Adadelta (Zeiler 2012) with rho 0.95 and eps 1e-6 is the paper's (appendix B.2); for it the
-    embeddings of the model are set to give sparse gradients.
+    embeddings of a model on the CPU are set to give sparse gradients. (A GPU would have to be
+    waited for to know their rows.) All do nothing where their `found_inf` is a tensor of 1.
     """
     parameters = model.parameters()
     match config:
         case AdadeltaConfig():
             for module in model.modules():
                 if isinstance(module, nn.Embedding):
-                    module.sparse = True
+                    module.sparse = not module.weight.is_cuda
             return Adadelta(parameters, lr=config.lr, rho=config.rho, eps=config.eps)
         case AdamWConfig():
             return torch.optim.AdamW(
@@ -43,7 +44,12 @@ def build_optimizer(config: OptimizerConfig, model: nn.Module) -> torch.optim.Op
                 fused=True,
             )  # fmt: skip
         case SgdConfig():
-            return torch.optim.SGD(parameters, lr=config.lr, momentum=config.momentum, fused=True)
+            sgd = torch.optim.SGD(parameters, lr=config.lr, momentum=config.momentum, fused=True)
+            if config.momentum:
+                # Left to the first step, they would hold anything if that one is left out.
+                for parameter in model.parameters():
+                    sgd.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+            return sgd
         case _:
             raise TypeError(f"no builder for {type(config).__name__}")
 

@@ -14,7 +14,7 @@ import yaml
 from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.errors import UserError
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 MISSING = "???"  # how YAML marks a key that has no value yet
 
 T = TypeVar("T")
@@ -180,6 +180,8 @@ def from_plain(plain: Any, *, name: str) -> TrainConfig:
         values = _over({"data": {"test": {"alignments": None}}}, values)
     if version in (1, 2, 3):
         values = _over({"decode": {"precision": "fp32"}}, values)
+    if version in (1, 2, 3, 4):
+        values = _over({"trainer": {"cuda_graphs": False}}, values)
     elif version != SCHEMA_VERSION:
         message = f"{name}: schema {version}, but this program reads schema {SCHEMA_VERSION}"
         raise UserError(f"{message}; use the version of rnnsearch that trained it", status=1)

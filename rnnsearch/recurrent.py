@@ -1,8 +1,10 @@
-"""The gated unit of the paper, one step at a time, and the plain scan over a sequence.
+"""The gated unit of the paper and the LSTM, one step at a time, and the plain scan over a sequence.
 
-This is the definition that every faster path is held against. It is not `torch.nn.GRU`: the reset
-gate acts before the recurrent product, and z weighs the candidate, not the old state.
+This is the definition that every faster path is held against. The gated unit is not `torch.nn.GRU`:
+the reset gate acts before the recurrent product, and z weighs the candidate, not the old state.
 """
+
+from typing import Protocol
 
 import torch
 from jaxtyping import Bool, Float
@@ -13,6 +15,31 @@ from rnnsearch.products import linear
 CLOSED = -1e4
 """Pre-activation that shuts an update gate: σ gives exactly 0, so the state and its gradient are
 carried through unchanged and no mask is needed in the step."""
+
+
+class Unit(Protocol):
+    """What encoder and decoder ask of a recurrent unit, an `nn.Module`.
+
+    `hidden_size`: H, what others see of a state. `state_size`: Z, what it carries from step to
+    step.
+    """
+
+    hidden_size: int
+    state_size: int
+
+    def project(self, x: Float[Tensor, "*N E"]) -> Float[Tensor, "*N P"]:
+        """Return the part of all sums that the input alone makes."""
+
+    def step(
+        self, state: Float[Tensor, "B Z"], x: Float[Tensor, "B P"], c: Tensor | None = None, /
+    ) -> Float[Tensor, "B Z"]:
+        """Return the next state from the state, the projected input and the context, if any."""
+
+    def visible(self, state: Float[Tensor, "*N Z"]) -> Float[Tensor, "*N H"]:
+        """Return what others see of a state."""
+
+    def paper_symbols(self, suffix: str = "") -> dict[str, Tensor]:
+        """Return views of the weights by name, `suffix` appended."""
 
 
 class GatedUnit(nn.Module):
@@ -37,7 +64,7 @@ class GatedUnit(nn.Module):
         self, input_size: int, hidden_size: int, *, context_size: int = 0, bias: bool = True
     ) -> None:
         super().__init__()
-        self.hidden_size = hidden_size
+        self.hidden_size = self.state_size = hidden_size
         self.W = nn.Parameter(torch.empty(3 * hidden_size, input_size))
         self.U_gates = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))
         self.U = nn.Parameter(torch.empty(hidden_size, hidden_size))
@@ -71,6 +98,10 @@ class GatedUnit(nn.Module):
         candidate = torch.tanh(torch.addmm(x_candidate, r * h, self.U.t()))
         return torch.lerp(h, candidate, z)
 
+    def visible(self, state: Float[Tensor, "*N H"]) -> Float[Tensor, "*N H"]:
+        """Return the state: all of it is seen."""
+        return state
+
     def paper_symbols(self, suffix: str = "") -> dict[str, Tensor]:
         """Return views of the weights under the paper's names, `suffix` appended."""
         n = self.hidden_size
@@ -83,19 +114,79 @@ class GatedUnit(nn.Module):
         return {name + suffix: weight.detach() for name, weight in symbols.items()}
 
 
+class LSTMUnit(nn.Module):
+    """Long short-term memory (Hochreiter and Schmidhuber 1997) with a context in every gate.
+
+        i = σ(W_in x + U_in h + C_in c),   f, o likewise with W_forget, W_out
+        g = tanh(W_cell x + U_cell h + C_cell c)
+        cell' = f ⊙ cell + i ⊙ g,   h' = o ⊙ tanh(cell')
+
+    A state is [h ; cell]. Stored fused, rows in the order i, f, g, o of `torch.nn.LSTM`: W (4H, E),
+    U (4H, H), C (4H, D) and one bias b (4H).
+
+    Args:
+        input_size: E, size of x.
+        hidden_size: H, size of h and of the cell.
+        context_size: D, size of the context c; 0 for a unit without one, as in the encoder.
+        bias: whether there is a bias.
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, *, context_size: int = 0, bias: bool = True
+    ) -> None:
+        super().__init__()
+        self.hidden_size, self.state_size = hidden_size, 2 * hidden_size
+        self.W = nn.Parameter(torch.empty(4 * hidden_size, input_size))
+        self.U = nn.Parameter(torch.empty(4 * hidden_size, hidden_size))
+        self.C = nn.Parameter(torch.empty(4 * hidden_size, context_size)) if context_size else None
+        self.b = nn.Parameter(torch.empty(4 * hidden_size)) if bias else None
+
+    def project(self, x: Float[Tensor, "*N E"]) -> Float[Tensor, "*N 4H"]:
+        """Return W x + b for the four sums."""
+        return linear(x, self.W, self.b)
+
+    def step(
+        self, state: Float[Tensor, "B 2H"], x: Float[Tensor, "B 4H"], c: Tensor | None = None
+    ) -> Float[Tensor, "B 2H"]:
+        """Return [h' ; cell'] from [h ; cell], the projected input and the context, if any."""
+        h, cell = state.chunk(2, dim=-1)
+        if self.C is not None and c is not None:
+            x = torch.addmm(x, c, self.C.t())
+        i, f, g, o = torch.addmm(x, h, self.U.t()).chunk(4, dim=-1)
+        cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
+        return torch.cat([torch.sigmoid(o) * torch.tanh(cell), cell], dim=-1)
+
+    def visible(self, state: Float[Tensor, "*N 2H"]) -> Float[Tensor, "*N H"]:
+        """Return h of [h ; cell]."""
+        return state[..., : self.hidden_size]
+
+    def paper_symbols(self, suffix: str = "") -> dict[str, Tensor]:
+        """Return views of the weights by name, `suffix` appended; the paper has no LSTM."""
+        fused = {"W": self.W, "U": self.U, "C": self.C, "b_W": self.b}
+        return {
+            f"{name}_{gate}{suffix}": part.detach()
+            for name, weight in fused.items()
+            if weight is not None
+            for gate, part in zip(LSTM_GATES, weight.chunk(4), strict=True)
+        }
+
+
+LSTM_GATES = ("in", "forget", "cell", "out")
+
+
 def plain_scan(
-    unit: GatedUnit, x: Float[Tensor, "B S E"], mask: Bool[Tensor, "B S"], *, reverse: bool = False
-) -> Float[Tensor, "B S H"]:
-    """Return the states h_1..h_S of `unit` from h_0 = 0, read right to left if `reverse`.
+    unit: Unit, x: Float[Tensor, "B S E"], mask: Bool[Tensor, "B S"], *, reverse: bool = False
+) -> Float[Tensor, "B S Z"]:
+    """Return the states 1..S of `unit` from a state of zeros, read right to left if `reverse`.
 
     At padding the state is carried, so padding on the right changes nothing at real positions in
     either direction.
     """
-    projected = unit.hold(unit.project(x.transpose(0, 1)), ~mask.t()[..., None])
-    inputs = projected.unbind(0)
-    h = x.new_zeros(x.shape[0], unit.hidden_size)
+    inputs = unit.project(x.transpose(0, 1)).unbind(0)
+    steps = list(zip(inputs, mask.t()[..., None].unbind(0), strict=True))
+    state = x.new_zeros(x.shape[0], unit.state_size)
     states = []
-    for x_t in reversed(inputs) if reverse else inputs:
-        h = unit.step(h, x_t)
-        states.append(h)
+    for x_t, real in reversed(steps) if reverse else steps:
+        state = torch.where(real, unit.step(state, x_t), state)
+        states.append(state)
     return torch.stack(states[::-1] if reverse else states, dim=1)

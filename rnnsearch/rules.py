@@ -67,7 +67,12 @@ RULES: dict[str, Range | Choice] = {
     "model.dropout": SHARE,
     "model.init": Choice(("paper", "xavier")),
     "model.wiring": Choice(("appendix", "equation4", "original")),
-    "model.attention": Choice(("additive",)),
+    "model.unit": Choice(("gated", "lstm")),
+    "model.positions": Choice(("sinusoidal", "learned", "none")),
+    "model.max_positions": Range(2, LARGEST),
+    "model.layers": COUNT_OR_NONE,
+    "model.heads": COUNT,
+    "model.feedforward_size": COUNT,
     "data.max_length": COUNT,
     "data.max_ratio": Range(1),
     "tokenizer.vocab_size": Range(5, 10_000_000),  # SentencePiece never ends on far larger ones

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import torch
 
+from rnnsearch.batches import Batch
 from rnnsearch.config import TrainConfig
 from rnnsearch.corpus import EncodedCorpus
+from rnnsearch.graphs import Graphs
 from rnnsearch.interrupts import Interrupts
 from rnnsearch.model import TranslationModel
 from rnnsearch.progress import Progress
@@ -22,6 +24,14 @@ class ValidationSet(NamedTuple):
     sources: Sequence[str]
     references: Sequence[str]
     encoded: EncodedCorpus
+
+
+class Loaded(NamedTuple):
+    """The pairs of an update on the device, in one part or several."""
+
+    batches: list[Batch]
+    pairs: int
+    tokens: int
 
 
 @dataclass
@@ -42,6 +52,8 @@ class Run:
     saved: int = 0  # the update whose weights are on the disk
     operands: torch.dtype | None = None  # of matrix products in updates; see `products`
     scored: bool = False  # a validation has come since
+    ahead: Loaded | None = None  # the next update's pairs
+    graphs: Graphs | None = None  # of trainer.cuda_graphs
 
     @property
     def device(self) -> torch.device:

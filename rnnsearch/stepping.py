@@ -1,7 +1,7 @@
 """One step of a search over many hypotheses, by the plain path or by the fast one.
 
 The fast path knows the decoders that `fused` knows. What depends on the source alone is computed
-once a sentence, the projections of the annotations included:
+once a sentence, the projections of the annotations included, the only one of a fixed context too:
 
     C c_i = Σ_j α_ij (C h_j)    and    C_o c_i = Σ_j α_ij (C_o h_j)
 
@@ -19,11 +19,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from rnnsearch.attention import attend
+from rnnsearch.attention import AdditiveScore, attend
 from rnnsearch.decoder import DecoderState, Memory
 from rnnsearch.model import TranslationModel
 from rnnsearch.products import add_product, linear, operand, operands, product
-from rnnsearch.recurrent import CLOSED
+from rnnsearch.recurrent import CLOSED, GatedUnit
 
 HIDDEN = 1 << 18
 """Numbers of the attention's hidden layer held at once; so many stay in the cache."""
@@ -32,13 +32,13 @@ HIDDEN = 1 << 18
 class Projected(NamedTuple):
     """What the fast path looks at, computed once a sentence.
 
-    `keys` (B, S, A): 2 U_a h_j. `values` (B, S, P): C h_j and C_o h_j, or h_j. `padding` (B, 1, S)
+    `keys` (B, M, A): 2 U_a h_j. `values` (B, M, P): C h_j and C_o h_j, or h_j. `padding` (B, 1, M)
     as in `Memory`. `start` (B, H): s_0.
     """
 
-    keys: Float[Tensor, "B S A"]
-    values: Float[Tensor, "B S P"]
-    padding: Float[Tensor, "B 1 S"]
+    keys: Float[Tensor, "B M A"]
+    values: Float[Tensor, "B M P"]
+    padding: Float[Tensor, "B 1 M"]
     start: Float[Tensor, "B H"]
 
 
@@ -103,7 +103,7 @@ def stepper_for(
             annotations, so that projecting those gains nothing.
     """
     if model.decoder.fused:
-        return FastStepper(model, precision, hoisted=width > 1)
+        return FastStepper(model, precision, hoisted=width > 1 or not model.attends)
     return PlainStepper(model, precision)
 
 
@@ -163,12 +163,17 @@ class FastStepper:
         self.hoisted = hoisted
         decoder = model.decoder
         unit, readout, score = decoder.unit, decoder.readout, decoder.score
+        assert isinstance(unit, GatedUnit)
         self.hidden = unit.hidden_size
         self.update_first, self.read_new = decoder.wiring
         # What meets s_{i-1}, and what meets s_i.
         before: list[Tensor] = [unit.U_gates]
         after: list[Tensor] = []
-        (after if self.update_first else before).append(2 * score.W_a)
+        self.query = 0
+        self.v: Tensor | None = None  # None: there is one context, and nothing to look for
+        if isinstance(score, AdditiveScore):
+            self.query, self.v = len(score.W_a), 2 * score.v_a
+            (after if self.update_first else before).append(2 * score.W_a)
         (after if self.update_first or self.read_new else before).append(readout.U_o.weight)
         with operands(precision):
             self.before = operand(torch.cat(before)).t()
@@ -178,8 +183,6 @@ class FastStepper:
             self.values = operand(torch.cat([unit.context, readout.C_o.weight])).t()
             # Laid out this way a product of few rows is faster; of many, as fast.
             self.output = operand(model.W_o.weight).t().contiguous()
-        self.v = 2 * score.v_a
-        self.query = len(score.W_a)
         biases = (unit.b, readout.U_o.bias)
         widths = (3 * self.hidden, len(readout.U_o.weight))
         self.bias = torch.cat(
@@ -194,7 +197,9 @@ class FastStepper:
         with operands(self.precision):
             memory = self.model.encode(source, mask)
             values = memory.annotations
-            if self.hoisted:
+            if self.v is None:
+                values = product(values[:, 0], self.values)[:, None]
+            elif self.hoisted:
                 rows = mask.flatten().nonzero().squeeze(1)
                 projected = product(values.flatten(0, 1)[rows], self.values)
                 values = projected.new_zeros(mask.numel(), projected.shape[1])
@@ -259,6 +264,8 @@ class FastStepper:
 
     def _look(self, query: Tensor, memory: Projected, slots: Tensor, *, width: int) -> Tensor:
         """Return (C c_i, C_o c_i) of the rows."""
+        if self.v is None:
+            return memory.values[:, 0].index_select(0, slots // width)
         b, length, size = memory.keys.shape
         queries = _spread(query, slots, b * width).reshape(b, width, size)
         contexts = query.new_empty(b, width, memory.values.shape[2])

@@ -1,33 +1,19 @@
-"""The training loop: `train_update`, `validate` and `fit`, which reads as the order of events."""
+"""The training loop: `fit`, which reads as the order of events, `train_one` and `validate`."""
 
 import math
 import time
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rnnsearch import metrics
-from rnnsearch.batches import Plan, collate, plan_epoch
+from rnnsearch.batches import Plan, plan_epoch
 from rnnsearch.errors import Interrupted, UserError
-from rnnsearch.loss import normaliser, token_loss
-from rnnsearch.optim import clip_gradients, rate_factor
-from rnnsearch.products import operands
 from rnnsearch.progress import end_reason, judge, share_done
 from rnnsearch.run import Run
 from rnnsearch.runlog import progress_bar
 from rnnsearch.saving import save
 from rnnsearch.scoring import score_pairs
-
-
-class Update(NamedTuple):
-    """What one update did: nats over `tokens` target tokens; `skipped` if something broke."""
-
-    nll: float
-    tokens: int
-    gradient_norm: float
-    learning_rate: float
-    skipped: bool
+from rnnsearch.update import Update, finish, load, start_update
 
 
 def fit(run: Run) -> str:
@@ -89,13 +75,16 @@ def train_one(run: Run, plan: Plan) -> Plan:
     """Make the next update of the plan and count it; return the plan for the one after."""
     progress, trainer = run.progress, run.config.trainer
     start = time.perf_counter()
-    done = train_update(run, plan[progress.batch], batches=len(plan))
+    loaded = load(run, plan[progress.batch]) if run.ahead is None else run.ahead
+    started = start_update(run, loaded, batches=len(plan))
     progress.update += 1
     progress.batch += 1
     if progress.batch >= len(plan):
         progress.epoch += 1
         progress.batch = 0
         plan = _plan(run)
+    run.ahead = load(run, plan[progress.batch])  # while a GPU is still at work
+    done = finish(started)
     seconds = time.perf_counter() - start
     progress.elapsed_seconds += seconds
     _check_finite(run, done)
@@ -114,43 +103,6 @@ def train_one(run: Run, plan: Plan) -> Plan:
     if progress.update % trainer.log_every == 0:
         _record_training(run, done)
     return plan
-
-
-def train_update(run: Run, indices: NDArray[np.int32], *, batches: int) -> Update:
-    """Make one update: forward, loss over the whole batch's normaliser, backward, clip, step.
-
-    Args:
-        run: the training; its model and optimizer are changed.
-        indices: the pairs of the update; `trainer.accumulate` cuts them into micro-batches.
-        batches: batches in a pass over the data.
-    """
-    trainer, model = run.config.trainer, run.model
-    parts = [run.train.pairs(p) for p in np.array_split(indices, trainer.accumulate) if len(p)]
-    tokens = sum(len(ids) + 1 for _, targets in parts for ids in targets)
-    norm = normaliser(trainer.loss_reduction, sentences=len(indices), tokens=tokens)
-    run.optimizer.zero_grad(set_to_none=True)
-    nll = 0.0
-    for sources, targets in parts:
-        with operands(run.operands):
-            forced = model(collate(sources, targets).to(run.device))
-            loss = token_loss(
-                forced.readouts, forced.targets,
-                output=model.W_o, label_smoothing=trainer.label_smoothing,
-            )  # fmt: skip
-        (loss.loss / norm).backward()  # type: ignore[no-untyped-call]
-        nll += float(loss.nll)
-    gradient_norm = float(clip_gradients(model, trainer.clip_norm))
-    rate = run.config.optimizer.lr * run.progress.rate_cut * rate_factor(
-        run.config.scheduler,
-        update=run.progress.update + 1,
-        done=share_done(run.progress, trainer, batches=batches),
-    )  # fmt: skip
-    finite = math.isfinite(nll) and math.isfinite(gradient_norm)
-    if finite:
-        for group in run.optimizer.param_groups:
-            group["lr"] = rate
-        run.optimizer.step()
-    return Update(nll, tokens, gradient_norm, rate, not finite)
 
 
 def _check_finite(run: Run, done: Update) -> None:

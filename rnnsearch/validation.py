@@ -19,6 +19,8 @@ from rnnsearch.config import (
     listed,
 )
 from rnnsearch.errors import UserError, nearest
+from rnnsearch.modelchecks import check_model
+from rnnsearch.modelconfig import RnnsearchConfig
 from rnnsearch.plain import expected, fields_of, split_optional
 from rnnsearch.rules import RULES, Choice, Range
 
@@ -151,6 +153,9 @@ def _check_train(config: TrainConfig) -> None:
     if config.name is not None and _leads_elsewhere(config.name):
         raise UserError(f"name={config.name}: expected a plain name; a path goes to run_dir=PATH")
     _check_trainer(trainer)
+    check_model(config.model)
+    if trainer.cuda_graphs:
+        _check_graphs(config)
 
 
 def _leads_elsewhere(name: str) -> bool:
@@ -208,6 +213,14 @@ def _check_trainer(trainer: TrainerConfig) -> None:
     if trainer.batch_sentences is not None and trainer.accumulate > trainer.batch_sentences:
         message = f"trainer.accumulate={trainer.accumulate} cuts an update of"
         raise UserError(f"{message} trainer.batch_sentences={trainer.batch_sentences} too finely")
+
+
+def _check_graphs(config: TrainConfig) -> None:
+    if pick_device(config.device).type != "cuda":
+        raise UserError("trainer.cuda_graphs=true needs a GPU, and there is none; leave it out")
+    if isinstance(config.model, RnnsearchConfig) and config.model.reset_after:
+        message = "trainer.cuda_graphs=true: the encoder of model.reset_after=true reads padding"
+        raise UserError(f"{message}, which fixed shapes need; leave one of them out")
 
 
 def _check_evaluate(config: EvaluateConfig) -> None:

@@ -19,7 +19,7 @@ def test_collate_by_hand():
     assert batch.target_mask.int().tolist() == [[1, 1, 0], [1, 0, 0], [1, 1, 1]]
     assert batch.source.dtype == batch.target_in.dtype == batch.target_out.dtype == torch.int64
     assert batch.source_mask.dtype == batch.target_mask.dtype == torch.bool
-    moved = batch.to("cpu")
+    moved = batch.to(torch.device("cpu"))
     assert all(torch.equal(old, new) for old, new in zip(batch, moved, strict=True))
 
 

@@ -19,8 +19,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from rnnsearch.batches import Batch, collate
-from rnnsearch.config import RnnsearchConfig
 from rnnsearch.model import TranslationModel, build_model
+from rnnsearch.modelconfig import RnnsearchConfig
+from rnnsearch.packing import pack
 from rnnsearch.text import EOS, PAD
 
 SOURCE_VOCAB, TARGET_VOCAB = 13, 11
@@ -71,12 +72,16 @@ def reference(model: TranslationModel, *, wiring: str = "appendix") -> Reference
 
 def with_padding(batch: Batch, *, source: int, target: int) -> Batch:
     """Append so many columns of padding to each side."""
+    source_mask = functional.pad(batch.source_mask, (0, source), value=False)
+    target_mask = functional.pad(batch.target_mask, (0, target), value=False)
     return Batch(
         functional.pad(batch.source, (0, source), value=PAD),
-        functional.pad(batch.source_mask, (0, source), value=False),
+        source_mask,
         functional.pad(batch.target_in, (0, target), value=PAD),
         functional.pad(batch.target_out, (0, target), value=PAD),
-        functional.pad(batch.target_mask, (0, target), value=False),
+        target_mask,
+        pack(source_mask),
+        pack(target_mask),
     )
 
 
@@ -233,12 +238,12 @@ def test_forward_gives_a_readout_for_each_real_position() -> None:
         result = model(batch)
         log_p = functional.log_softmax(model.W_o(result.readouts), dim=-1)
     real = batch.target_mask.flatten().nonzero()[:, 0]
-    assert sorted(result.rows.tolist()) == real.tolist()
-    by_position = result.targets[result.rows.argsort()]
+    assert sorted(batch.target_packing.rows.tolist()) == real.tolist()
+    by_position = result.targets[batch.target_packing.rows.argsort()]
     assert by_position.tolist() == [y for target in TARGETS for y in [*target, EOS]]
     scores, _ = forced(model, batch)
     found = log_p.gather(1, result.targets[:, None])[:, 0]
-    assert_equal(found[result.rows.argsort()], scores[batch.target_mask])
+    assert_equal(found[batch.target_packing.rows.argsort()], scores[batch.target_mask])
     assert not scores[~batch.target_mask].any()
 
 

@@ -22,9 +22,9 @@ import torch
 from numpy_reference import WIRINGS, Reference
 
 from rnnsearch.batches import collate, collate_sources
-from rnnsearch.config import RnnsearchConfig
 from rnnsearch.hypotheses import Hypothesis
 from rnnsearch.model import TranslationModel, build_model
+from rnnsearch.modelconfig import RnnsearchConfig
 from rnnsearch.search import SearchOptions, prepared, search
 from rnnsearch.text import BOS, EOS, PAD, UNK
 

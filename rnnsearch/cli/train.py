@@ -29,6 +29,7 @@ from rnnsearch.saving import average, fingerprints, restore
 from rnnsearch.text import Tokenizers, train_tokenizers
 from rnnsearch.training import fit
 from rnnsearch.translator import Translator, search_options
+from rnnsearch.update import cuda_graphs
 from rnnsearch.validation import pick_device
 
 
@@ -211,6 +212,8 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
         train, ValidationSet(valid_pairs["source"], valid_pairs["target"], valid), log, interrupts,
     )  # fmt: skip
     training.operands = operands_for(config.trainer.precision, device)
+    if config.trainer.cuda_graphs:
+        training.graphs = cuda_graphs(training)
     _describe(training, *sources)
     if step is None and config.start_from is not None:
         weights = starting_weights(Path(config.start_from))

@@ -16,7 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.utils.flop_counter import FlopCounterMode
 from workers import serve
 
@@ -33,8 +35,8 @@ from rnnsearch.products import operands_for
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
 from rnnsearch.text import Tokenizers
-from rnnsearch.training import train_update
 from rnnsearch.translator import Translator, search_options
+from rnnsearch.update import Update, finish, load, start_update
 
 SQUARE = 1024
 
@@ -109,22 +111,24 @@ class Worker:
         first = run.progress.update
         batches = [self.plan[i % len(self.plan)] for i in range(first, first + updates)]
         if first == 0:  # the optimizer's state belongs to the model, not to an update
-            train_update(run, batches[0], batches=len(self.plan))
+            self._update(batches[0])
         Path("/proc/self/clear_refs").write_text("5")
         before = memory("VmRSS")
         start, wall = time.process_time(), time.perf_counter()
-        done = [train_update(run, batch, batches=len(self.plan)) for batch in batches]
+        done = [self._update(batch) for batch in batches]
         seconds, wall = time.process_time() - start, time.perf_counter() - wall
         peak = memory("VmHWM") - before
         run.progress.update += updates
         # The same updates once more, since counting takes time itself.
-        counted = _operations(
-            lambda: [train_update(run, batch, batches=len(self.plan)) for batch in batches]
-        )
+        counted = _operations(lambda: [self._update(batch) for batch in batches])
         return {
             "tokens": sum(update.tokens for update in done), "updates": updates,
             "seconds": seconds, "wall": wall, "peak": peak, "share": counted / seconds / top,
         }  # fmt: skip
+
+    def _update(self, pairs: NDArray[np.int32]) -> Update:
+        loaded = load(self.run, pairs)
+        return finish(start_update(self.run, loaded, batches=len(self.plan)))
 
     def decode(self, beam: int, batch: int, sentences: int) -> dict[str, Any]:
         """Translate the first sentences of the test set."""

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rnnsearch.cli.sources import test_sources, training_sources
-from rnnsearch.config import RnnsearchConfig
 from rnnsearch.corpus import PairSource
 from rnnsearch.errors import UserError
 from rnnsearch.ids import Tokenizer
+from rnnsearch.modelconfig import RnnsearchConfig
 from rnnsearch.plain import load_run_config
 from rnnsearch.text import SPECIAL_IDS, Tokenizers
 

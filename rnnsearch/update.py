@@ -1,0 +1,116 @@
+"""One update of the weights. A GPU is given all of its work without being waited for.
+
+indices ──load──> Loaded (batches on the device) ──start_update──> Started ──finish──> Update
+
+`start_update` reads nothing from the device: what must not be applied is left out by the optimizer
+itself, where the outcome is known. `finish` reads two numbers, when all work has been given out.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rnnsearch.batches import Batch, collate
+from rnnsearch.graphs import BUCKET, Graphs, cuda_recorder
+from rnnsearch.loss import normaliser, token_loss
+from rnnsearch.optim import clip_gradients, rate_factor
+from rnnsearch.products import operands
+from rnnsearch.progress import share_done
+from rnnsearch.run import Loaded, Run
+
+
+class Started(NamedTuple):
+    """An update that the device works on.
+
+    `outcome` (2): sum of -log p of the targets, nats, and the norm of the gradient, on the device.
+    """
+
+    outcome: Tensor
+    tokens: int
+    learning_rate: float
+
+
+class Update(NamedTuple):
+    """What one update did: nats over `tokens` target tokens; `skipped` if something broke."""
+
+    nll: float
+    tokens: int
+    gradient_norm: float
+    learning_rate: float
+    skipped: bool
+
+
+def load(run: Run, indices: NDArray[np.int32]) -> Loaded:
+    """Return the pairs of an update on the device; `trainer.accumulate` cuts them into parts."""
+    trainer = run.config.trainer
+    parts = [run.train.pairs(p) for p in np.array_split(indices, trainer.accumulate) if len(p)]
+    whole = trainer.cuda_graphs
+    batches = [
+        collate(sources, targets, multiple=BUCKET if whole else 1, whole=whole).to(run.device)
+        for sources, targets in parts
+    ]
+    tokens = sum(len(ids) + 1 for _, targets in parts for ids in targets)
+    return Loaded(batches, pairs=len(indices), tokens=tokens)
+
+
+def start_update(run: Run, loaded: Loaded, *, batches: int) -> Started:
+    """Begin an update: forward, loss over the whole batch's normaliser, backward, clip, step.
+
+    Where the loss or the gradient is not finite, nothing changes.
+
+    Args:
+        run: the training; its model and optimizer are changed.
+        loaded: the pairs of the update.
+        batches: batches in a pass over the data.
+    """
+    trainer, optimizer = run.config.trainer, run.optimizer
+    optimizer.zero_grad(set_to_none=not trainer.cuda_graphs)
+    divisor = normaliser(trainer.loss_reduction, sentences=loaded.pairs, tokens=loaded.tokens)
+    norm = torch.full((), float(divisor), device=run.device)
+    nll = torch.zeros((), device=run.device)
+    for batch in loaded.batches:
+        nll = nll + (_backward(run, batch, norm) if run.graphs is None else run.graphs(batch, norm))
+    gradient_norm = clip_gradients(run.model, trainer.clip_norm)
+    outcome = torch.stack([nll, gradient_norm])
+    # PyTorch's fused optimizers, and our own, do nothing where this is 1.
+    optimizer.found_inf = (~outcome.isfinite().all()).float()  # type: ignore[attr-defined]
+    rate = run.config.optimizer.lr * run.progress.rate_cut * rate_factor(
+        run.config.scheduler,
+        update=run.progress.update + 1,
+        done=share_done(run.progress, trainer, batches=batches),
+    )  # fmt: skip
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.step()
+    return Started(outcome, loaded.tokens, rate)
+
+
+def finish(started: Started) -> Update:
+    """Wait for an update and return what it did."""
+    nll, gradient_norm = started.outcome.tolist()
+    skipped = not (math.isfinite(nll) and math.isfinite(gradient_norm))
+    return Update(nll, started.tokens, gradient_norm, started.learning_rate, skipped)
+
+
+def _backward(run: Run, batch: Batch, norm: Tensor) -> Tensor:
+    """Add the gradients of the loss of a batch, over `norm`; return its nll."""
+    with operands(run.operands):
+        forced = run.model(batch)
+        loss = token_loss(
+            forced.readouts, forced.targets, output=run.model.W_o,
+            label_smoothing=run.config.trainer.label_smoothing, counted=forced.counted,
+        )  # fmt: skip
+    (loss.loss / norm).backward()  # type: ignore[no-untyped-call]
+    return loss.nll
+
+
+def cuda_graphs(run: Run) -> Graphs:
+    """Return what records the passes of a training on a GPU."""
+    return Graphs(
+        lambda batch, norm: _backward(run, batch, norm), run.model.parameters(),
+        record=cuda_recorder(),
+    )  # fmt: skip
