@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 from rnnsearch.fused import UnitScan
 from rnnsearch.packing import Packing, pack
@@ -185,7 +186,10 @@ class InputEncoder(Encoder):
             length = int(mask.sum(1).max())
             if length > self.most_positions:
                 raise ValueError(f"{length} positions, of which {self.most_positions} have codes")
-        z = self.dropout(self.input(source))
+        # Learned codes have to reach to the last real position; behind it there may be padding.
+        reach = source.shape[1] if self.most_positions is None else self.most_positions
+        z = self.dropout(self.input(source[:, :reach]))
+        z = functional.pad(z, (0, 0, 0, source.shape[1] - z.shape[1]))
         if self.layers is not None:
             z = self.layers(z, src_key_padding_mask=~mask)
         annotations = linear(z, self.W_p.weight, self.W_p.bias)

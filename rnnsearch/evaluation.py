@@ -18,6 +18,7 @@ from rnnsearch.alignment_error import GoldLinks, LinkScorer, piece_counts, read_
 from rnnsearch.corpus import PairSource, read_references
 from rnnsearch.errors import UserError
 from rnnsearch.lines import counted
+from rnnsearch.reach import check_reach
 from rnnsearch.scoring import score_pairs
 from rnnsearch.text import UNK, Tokenizers
 from rnnsearch.translator import Translator
@@ -160,7 +161,7 @@ def evaluate(
     translator: Translator, test: EvaluationSet,
     *, scoring: Scoring, stages: Stages, links: LinkScorer | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Translate and score a test set.
+    """Translate and score a test set; refuse one with a source that learned positions do not reach.
 
     Args:
         translator: a model or an ensemble.
@@ -173,6 +174,10 @@ def evaluate(
     tokenizers = translator.tokenizers
     source_ids = tokenizers.source.encode_batch(test.sources)
     target_ids = tokenizers.target.encode_batch(test.targets)
+    check_reach(
+        translator.models, [len(ids) for ids in source_ids], line=f"{test.name}: line {{}}",
+        remedy="shorten the line, or take a model with other positions",
+    )  # fmt: skip
     with stages("loss", len(source_ids)) as bar:
         log_p = score_pairs(
             translator.models, source_ids, target_ids, progress=bar.update,

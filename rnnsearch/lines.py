@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rnnsearch.errors import UserError, nearest
 
@@ -128,3 +129,17 @@ class _Hashed(io.RawIOBase):
         count = self._file.readinto(buffer)
         self._digest.update(bytes(buffer[:count]))
         return count
+
+
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a file of lines; nothing if there is no file."""
+    if not path.exists():
+        return
+    with path.open("rb") as stream:
+        for line in stream:
+            try:
+                record = json.loads(line)
+            except ValueError:  # the last line of a killed run, cut anywhere
+                continue
+            if isinstance(record, dict):
+                yield record

@@ -1,8 +1,9 @@
-"""Models from checkpoints, held against the run that they belong to."""
+"""Models from checkpoints, held against the run that they belong to, and dictionaries."""
 
 from pathlib import Path
 
 from rnnsearch import checkpoint as files
+from rnnsearch.alignment import read_dictionary
 from rnnsearch.errors import UserError
 from rnnsearch.model import TranslationModel, build_model
 from rnnsearch.plain import load_run_config
@@ -65,3 +66,23 @@ def load_weights(model: TranslationModel, path: Path) -> None:
             status=1,
         )
     model.load_state_dict(weights)
+
+
+def load_dictionary(replace_unk: bool | str | Path, kind: str) -> dict[str, str] | None:
+    """Return the dictionary of `replace_unk`, empty for true; None for false.
+
+    Args:
+        replace_unk: false, true, or the path of a dictionary.
+        kind: of the target tokenizer.
+
+    Raises:
+        UserError: the file cannot be read, or the pieces of the tokenizer spell every word.
+    """
+    if replace_unk is False:
+        return None
+    if kind != "word":
+        raise UserError(
+            f"replace_unk={'true' if replace_unk is True else replace_unk}: this run has "
+            f"tokenizer={kind}, whose pieces spell every word; leave replace_unk out"
+        )
+    return {} if replace_unk is True else read_dictionary(Path(replace_unk))

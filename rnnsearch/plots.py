@@ -6,7 +6,6 @@ display.
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from rnnsearch.errors import printable
+from rnnsearch.lines import read_records
 
 DPI = 120
 CELL = 24  # pixels a side, just room for a label of LABEL_POINTS
@@ -85,7 +85,7 @@ def draw_curves(run_dir: Path) -> Path | None:
     Raises:
         OSError: the records cannot be read or the picture cannot be written.
     """
-    records = list(_read_records(run_dir / "metrics.jsonl"))
+    records = list(read_records(run_dir / "metrics.jsonl"))
     train = [record for record in records if record.get("kind") == "train"]
     validation = [record for record in records if record.get("kind") == "validation"]
     panels = [
@@ -168,20 +168,6 @@ def _merge(weights: Float[np.ndarray, "T S"], *, axis: int) -> Float[np.ndarray,
     size = weights.shape[axis]
     cells = min(size, CELL * MAX_CELLS)
     return np.maximum.reduceat(weights, np.arange(cells) * size // cells, axis=axis)
-
-
-def _read_records(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a file of lines; nothing if there is no file."""
-    if not path.exists():
-        return
-    with path.open("rb") as stream:
-        for line in stream:
-            try:
-                record = json.loads(line)
-            except ValueError:  # the last line of a killed run, cut anywhere
-                continue
-            if isinstance(record, dict):
-                yield record
 
 
 def _curve(records: list[dict[str, Any]], key: str) -> dict[float, float]:

@@ -71,11 +71,13 @@ def force(
 ) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T S"]]:
     """Return log p of each target word (0 at padding) and the attention weights.
 
-    Of an ensemble these are the logarithm of the mean probability and the mean of the weights.
+    Of an ensemble these are the logarithm of the mean probability, and the mean of the weights of
+    the models that have attention; what comes of none of them means nothing.
     """
     found = [model.log_probabilities(batch) for model in models]
     if len(found) == 1:
         return found[0]
     # At padding every model says 0, and so does the mean.
     log_p = torch.stack([log_p for log_p, _ in found]).logsumexp(0) - math.log(len(found))
-    return log_p, torch.stack([alpha for _, alpha in found]).mean(0)
+    alphas = [alpha for model, (_, alpha) in zip(models, found, strict=True) if model.attends]
+    return log_p, torch.stack(alphas or [alpha for _, alpha in found]).mean(0)

@@ -23,6 +23,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from rnnsearch.bestwords import best_words
+from rnnsearch.config import DecodeConfig
 from rnnsearch.decoder import DecoderState
 from rnnsearch.hypotheses import End, Ends, Hypothesis, listed, ranked, trace
 from rnnsearch.model import TranslationModel
@@ -71,6 +72,25 @@ class SearchOptions:
             bounds.append(math.floor(self.max_length_ratio * pieces) + 10)
         most = min(bounds)
         return min(math.ceil(self.min_length_ratio * pieces), most), most
+
+
+def search_options(decode: DecodeConfig, *, kind: str) -> SearchOptions:
+    """Return the `decode` group as options of the search.
+
+    Args:
+        decode: the group; `ban_unk: null` bars the unknown for subwords, whose readers it never
+            serves, and allows it for words, as the paper does.
+        kind: of the target tokenizer.
+    """
+    return SearchOptions(
+        beam_size=decode.beam_size,
+        length_penalty=decode.length_penalty,
+        max_length=decode.max_length,
+        max_length_ratio=decode.max_length_ratio,
+        min_length_ratio=decode.min_length_ratio,
+        ban_unk=kind != "word" if decode.ban_unk is None else decode.ban_unk,
+        precision=decode.precision,
+    )
 
 
 class _Extension(NamedTuple):

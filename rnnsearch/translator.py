@@ -12,16 +12,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rnnsearch.alignment import read_dictionary, replace_unknown
+from rnnsearch.alignment import replace_unknown
 from rnnsearch.batches import collate, collate_sources, plan_decoding
 from rnnsearch.config import DecodeConfig
 from rnnsearch.errors import UserError
 from rnnsearch.hypotheses import Hypothesis
-from rnnsearch.loading import load_model
+from rnnsearch.loading import load_dictionary, load_model
 from rnnsearch.model import TranslationModel
 from rnnsearch.plain import load_run_config
+from rnnsearch.reach import check_reach
 from rnnsearch.scoring import force
-from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search
+from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search, search_options
 from rnnsearch.stepping import Stepper
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
 from rnnsearch.validation import pick_device
@@ -37,6 +38,9 @@ MAX_POSITIONS = 16 * LONG_SOURCE
 """Padded source positions searched at once; bounds the memory of a batch of long lines."""
 
 
+NO_ATTENTION = "model=rnnencdec has no attention"
+
+
 class Translation(NamedTuple):
     """A translation of one line.
 
@@ -45,7 +49,8 @@ class Translation(NamedTuple):
         score: log-probability (natural) over (pieces + 1)^α; 0 for a blank line.
         source_pieces: S pieces, the end mark last.
         target_pieces: T pieces, without an end mark.
-        alignment: (T, S) attention weights, a row for each target piece; None if not asked for.
+        alignment: (T, S) attention weights, a row for each target piece; None if not asked for, or
+            if the model has no attention.
         unknown: unknown words that were chosen; the text lacks them unless they were replaced.
     """
 
@@ -109,11 +114,13 @@ class Translator:
         config = load_run_config(run_dir)
         decode = decode or config.decode
         tokenizers = Tokenizers.load(run_dir / "tokenizer")
-        dictionary = _dictionary(replace_unk, tokenizers.target.kind)
+        dictionary = load_dictionary(replace_unk, tokenizers.target.kind)
         names = [checkpoint] if isinstance(checkpoint, str) else list(checkpoint)
         if not names:
             raise UserError("checkpoint=[]: name one checkpoint, or several for an ensemble")
         models = [load_model(run_dir, name, tokenizers=tokenizers) for name in names]
+        if dictionary is not None and not any(model.attends for model in models):
+            raise UserError(f"replace_unk: {NO_ATTENTION}, so that no word stands for another")
         return cls(
             [model.to(pick_device(device)) for model in models], tokenizers,
             options=search_options(decode, kind=tokenizers.target.kind),
@@ -132,6 +139,30 @@ class Translator:
     def model(self) -> TranslationModel:
         """The model, or the first of an ensemble."""
         return self.models[0]
+
+    @property
+    def attends(self) -> bool:
+        """Whether there is attention, and so an alignment; in an ensemble, of any model."""
+        return any(model.attends for model in self.models)
+
+    def check_reach(self, lines: Sequence[str], *, first: int = 1) -> None:
+        """Hold that no line is longer than learned positions reach.
+
+        Args:
+            lines: source text.
+            first: the number of the first line.
+
+        Raises:
+            UserError: names the first line that is.
+        """
+        if any(model.most_positions is not None for model in self.models):
+            self._check_reach(self.source_tokenizer.encode_batch(lines), first=first)
+
+    def _check_reach(self, sources: list[list[int]], *, first: int = 1) -> None:
+        check_reach(
+            self.models, [len(ids) for ids in sources], line="line {}", first=first,
+            remedy="shorten the line, or take a model with other positions",
+        )  # fmt: skip
 
     @property
     def source_tokenizer(self) -> Tokenizer:
@@ -165,7 +196,7 @@ class Translator:
 
         Raises:
             UserError: `n` is less than 1 or more than the beam holds; `lines` is one text, or one
-                of them holds a line end.
+                of them holds a line end, or is longer than learned positions reach.
         """
         if not 1 <= n <= self.options.beam_size:
             raise UserError(
@@ -174,6 +205,7 @@ class Translator:
             )
         _check_lines(lines)
         sources = self.source_tokenizer.encode_batch(lines)
+        self._check_reach(sources)
         results: list[list[Translation]] = [[BLANK] for _ in lines]
         was_training = self.model.training
         for model in self.models:
@@ -235,7 +267,7 @@ class Translator:
             if text in translations and not replace:
                 continue
             weights = None
-            if alignments or replace:
+            if self.attends and (alignments or replace):
                 weights = self.align(source, ids)
             if replace and weights is not None:
                 text, pieces = self._replaced(ids, pieces, weights, source_pieces)
@@ -282,33 +314,3 @@ def _check_lines(lines: Sequence[str]) -> None:
     for number, line in enumerate(lines, 1):
         if "\n" in line:
             raise UserError(f"lines: number {number} holds a line end; give a text as its lines")
-
-
-def _dictionary(replace_unk: bool | str | Path, kind: str) -> dict[str, str] | None:
-    if replace_unk is False:
-        return None
-    if kind != "word":
-        raise UserError(
-            f"replace_unk={'true' if replace_unk is True else replace_unk}: this run has "
-            f"tokenizer={kind}, whose pieces spell every word; leave replace_unk out"
-        )
-    return {} if replace_unk is True else read_dictionary(Path(replace_unk))
-
-
-def search_options(decode: DecodeConfig, *, kind: str) -> SearchOptions:
-    """Return the `decode` group as options of the search.
-
-    Args:
-        decode: the group; `ban_unk: null` bars the unknown for subwords, whose readers it never
-            serves, and allows it for words, as the paper does.
-        kind: of the target tokenizer.
-    """
-    return SearchOptions(
-        beam_size=decode.beam_size,
-        length_penalty=decode.length_penalty,
-        max_length=decode.max_length,
-        max_length_ratio=decode.max_length_ratio,
-        min_length_ratio=decode.min_length_ratio,
-        ban_unk=kind != "word" if decode.ban_unk is None else decode.ban_unk,
-        precision=decode.precision,
-    )

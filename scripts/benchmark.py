@@ -92,12 +92,25 @@ def peer(name: str, options: argparse.Namespace, folder: Path) -> Worker:
     worker = Worker(command, core=options.core, threads=1, log=folder / f"{name}.log")
     if not (folder / "data" / f"{name}.safetensors").exists():
         print(f"training {name} for {options.peer_minutes:g} minutes", file=sys.stderr)
-        worker.ask("fit", minutes=options.peer_minutes)
+        done = worker.ask("fit", minutes=options.peer_minutes)
+        print(f"{name}: {done['updates']} updates", file=sys.stderr)
     return worker
 
 
 Figures = dict[str, dict[str, list[float]]]
 """Row of the table, program, a figure for each round."""
+
+
+def steps(worker: Worker, rounds: int) -> Figures:
+    """Return how long clipping and the optimizer's step take."""
+    figures: Figures = defaultdict(lambda: defaultdict(list))
+    for _ in range(rounds):
+        answer = worker.ask("optimize", steps=5)
+        figures["clipping and optimizer, ms"]["rnnsearch"].append(1000 * answer["seconds"])
+        if "torch" in answer:
+            label = "clipping and torch.optim.Adadelta, ms"
+            figures[label]["rnnsearch"].append(1000 * answer["torch"])
+    return figures
 
 
 def tasks(options: argparse.Namespace) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -232,7 +245,7 @@ def main(argv: list[str] | None = None) -> int:
                 "rnnsearch": stack.enter_context(ours(options, folder, threads=1)), **workers
             }  # fmt: skip
             about = workers["rnnsearch"].about
-            figures = measure(workers, options)
+            figures = measure(workers, options) | steps(workers["rnnsearch"], options.rounds)
         figures |= two_cores(folder, options) | start_up(options.run_dir, options)
     except UserError as error:
         print(f"benchmark: {error}", file=sys.stderr)

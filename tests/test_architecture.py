@@ -16,8 +16,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 ORDER = """
 errors lines stream ids subwords moses words text arrowcache encoded corpus columns tables datafiles
 hubaccess hub packing batches metrics alignment alignment_error modelconfig config plain rules
-modelchecks validation resuming products positions attention recurrent fused encoder decoder model
-loss adadelta optim stepping bestwords hypotheses search scoring checkpoint loading
+products attention modelchecks validation resuming positions recurrent fused encoder decoder model
+reach loss adadelta optim stepping bestwords hypotheses search scoring checkpoint loading
 distributed translator evaluation interrupts progress runlog graphs run update saving plots
 training report cli
 """.split()  # noqa: SIM905 - a list of literals would take a page

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 import sys
 import types
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from cases_common import QUICK, TEST, environment, refuse
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from safetensors.torch import load_file
 
 from rnnsearch.cli.main import main
 from rnnsearch.config import KINDS, EvaluateConfig, TrainConfig, TranslateConfig
@@ -23,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROSE = FENCE.sub("", README)
+FILE = re.compile(r"# (\S+\.py)\n")
 CODE = re.findall(r"`([^`\n]+)`", PROSE)
 WORDS = sorted({word for code in CODE for word in code.split()})
 KEYS = {
@@ -105,7 +109,8 @@ def test_a_command_is_accepted(
         path.write_bytes(b"")
     if "--config-dir" in words:
         write_own_configs()
-    for run in ("demo", "multi30k", "word", "tatoeba", "wirings/model.wiring=original,seed=2"):
+    names = ("demo", "multi30k", "word", "tatoeba", "wirings/model.wiring=original,seed=2")
+    for run in (*names, "family/model=rnnsearch", "family/model=rnnencdec"):
         write_run(Path("runs", run), defaults)
     status = main(words)
     told = capsys.readouterr().err
@@ -133,12 +138,16 @@ def write_own_configs() -> None:
 
 
 def test_a_sweep_makes_the_folder_that_is_evaluated(seen: list[Any]) -> None:
-    (sweep,) = [line for line in commands() if " -m " in line]
-    (evaluated,) = [line for line in commands() if 'run_dir="' in line]
-    assert main(shlex.split(sweep)[1:]) == 0
+    sweeps = [line for line in commands() if " -m " in line]
+    evaluated = [word for line in commands() if "wirings" in line or "family" in line
+                 for word in shlex.split(line) if word.startswith("run_dir=")]  # fmt: skip
+    for sweep in sweeps:
+        assert main(shlex.split(sweep)[1:]) == 0
     folders = {str(config.run_dir) for config in seen}
-    assert len(folders) == 6
-    assert shlex.split(evaluated)[-1].partition("=")[2].strip('"') in folders
+    assert len(folders) == 6 + 3
+    named = {folder for word in evaluated for folder in re.findall(r'"([^"]+)"', word)}
+    assert len(named) == 3
+    assert named <= folders
 
 
 # --- keys and choices in the text
@@ -272,8 +281,37 @@ def test_the_python_programs_run(
     monkeypatch.chdir(tmp_path)
     Path("runs").mkdir()
     Path("runs/demo").symlink_to(base_run)
-    programs = blocks("python")
+    programs = [program for program in blocks("python") if not FILE.match(program)]
     assert programs
     for program in programs:
         exec(compile(program, "README.md", "exec"), {})
     assert "(32, 32)" in capsys.readouterr().out.replace("torch.Size([32, 32])", "(32, 32)")
+
+
+def test_the_page_on_a_new_score_is_a_program(tmp_path: Path) -> None:
+    """Fifteen lines that train with a score of one's own and translate with it."""
+    (program,) = [program for program in blocks("python") if FILE.match(program)]
+    assert len([line for line in program.split("\n") if line.strip()]) <= 15
+    name = FILE.match(program)
+    assert name is not None
+    path = tmp_path / name[1]
+    path.write_text(program, encoding="utf-8")
+    run = f"run_dir={tmp_path / 'run'}"
+    words = (*QUICK, *TEST)
+    small = [word for word in words if not word.startswith(("data.test", "trainer.max_updates"))]
+
+    def call(*argv: str, stdin: str = "") -> str:
+        command = [sys.executable, str(path), *argv]
+        done = subprocess.run(
+            command, input=stdin, capture_output=True, text=True, env=environment()
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    call("train", *small, "model.attention=cosine", "trainer.max_updates=2", run)
+    assert "BLEU" in call("evaluate", run, *TEST, "bootstrap=0", "ter=false")
+    assert call("translate", run, stdin="A dog.\n").count("\n") == 1
+    weights = load_file(tmp_path / "run/checkpoints/best/model.safetensors")
+    assert {"decoder.score.W_a", "decoder.score.U_a"} <= set(weights)
+    # Without the class there is no such score.
+    refuse("train", *small, "model.attention=cosine", run, words=("model.attention=cosine",))

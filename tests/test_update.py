@@ -26,8 +26,9 @@ from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import build, load_run_config, to_plain
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
+from rnnsearch.search import search_options
 from rnnsearch.text import Tokenizers
-from rnnsearch.translator import Translator, search_options
+from rnnsearch.translator import Translator
 from rnnsearch.update import _backward, finish, load, start_update
 
 # What makes the host wait for a GPU: reading a number, or a shape that depends on numbers.

@@ -1,6 +1,7 @@
 """`rnnsearch evaluate`: scores of runs on test sets, as a table and as files."""
 
 import json
+import statistics
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -29,9 +30,9 @@ from rnnsearch.evaluation import (
     read_set,
     score_rows,
 )
-from rnnsearch.lines import counted
+from rnnsearch.lines import counted, read_records
 from rnnsearch.runlog import progress_bar
-from rnnsearch.translator import Translator
+from rnnsearch.translator import NO_ATTENTION, Translator
 
 # What `comparison.json` says of a run beside the scores that are tested.
 _PLAIN = (
@@ -82,7 +83,7 @@ def run(config: EvaluateConfig) -> None:
     resamples = _resamples(scoring) if len(names) > 1 else scoring.bootstrap
     metrics.check_bootstrap(resamples, lines=max(len(test.sources) for test in tests))
     runs = [_load(name, config) for name in names]
-    scorers = [[link_scorer(test, one.translator.tokenizers) for one in runs] for test in tests]
+    scorers = [[_link_scorer(test, one) for one in runs] for test in tests]
     if len(runs) > 1:
         told = "the settings of the search, and test sets that are not given, are those of"
         print(f"comparing {len(runs)} runs: {told} {names[0]}", file=sys.stderr)
@@ -193,6 +194,31 @@ def _evaluate(
     return found
 
 
+def _link_scorer(test: EvaluationSet, one: Run) -> LinkScorer | None:
+    """Return what compares attention with the gold links of a test set, if there are both."""
+    if one.translator.attends:
+        return link_scorer(test, one.translator.tokenizers)
+    if test.gold is not None:
+        print(f"{one.name}: {NO_ATTENTION}, so no alignment error rate", file=sys.stderr)
+    return None
+
+
+def _training(one: Run) -> dict[str, float | int | None]:
+    """Return the size of a run's network and how its training went, None where it is not told."""
+    seen = [r for r in read_records(one.folder / "metrics.jsonl") if r.get("kind") == "train"]
+    figures: dict[str, list[float]] = {
+        key: [r[key] for r in seen if isinstance(r.get(key), int | float)]
+        for key in ("update", "tokens_per_second", "elapsed_seconds")
+    }
+    speeds, seconds = figures["tokens_per_second"], figures["elapsed_seconds"]
+    return {
+        "parameters": sum(p.numel() for p in one.translator.model.parameters()),
+        "updates": int(max(figures["update"])) if figures["update"] else None,
+        "training_minutes": max(seconds) / 60 if seconds else None,
+        "training_tokens_per_second": statistics.median(speeds) if speeds else None,
+    }
+
+
 def _stages(title: str) -> Stages:
     def stage(what: str, total: int) -> AbstractContextManager[Bar]:
         unit = "score" if what == "scores" else "test" if total == 1 else "line"
@@ -247,7 +273,7 @@ def _compared(
             "run_dir": str(one.folder.resolve()),
             "checkpoint": one.checkpoint,
         }
-        entry |= {key: result.record[key] for key in _PLAIN}
+        entry |= _training(one) | {key: result.record[key] for key in _PLAIN}
         for key in signatures:
             more = differences[number - 1][key]._asdict() if number else {}
             entry[key] = {**result.record[key], **more}
@@ -274,7 +300,8 @@ def _compared(
     )
     if len({one.translator.target_tokenizer.fingerprint for one, _ in results}) > 1:
         against += "\nloss and perplexity are of pieces, and these runs have different ones"
-    return f"test set {printable(test.name)}\n\n{table}\n\n{against}"
+    trained = scoretable.training_table([(one.name, _training(one)) for one, _ in results])
+    return f"test set {printable(test.name)}\n\n{table}\n\n{against}\n\n{trained}"
 
 
 def _search(decode: DecodeConfig, runs: Sequence[Run]) -> str:

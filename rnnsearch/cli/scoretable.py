@@ -74,6 +74,22 @@ def difference_table(
     return f"{_grid(head, cells)}\n{note}"
 
 
+def training_table(rows: Sequence[Row]) -> str:
+    """Return the size of each run and how it was trained, a row each."""
+    head = ("run", "parameters", "updates", "minutes", "target tokens/s")
+    cells = [
+        (
+            name,
+            f"{record['parameters']:,}",
+            "-" if record["updates"] is None else f"{record['updates']:,}",
+            _number(record["training_minutes"], 1),
+            _number(record["training_tokens_per_second"], 0),
+        )
+        for name, record in rows
+    ]
+    return _grid(head, cells)
+
+
 def _difference(found: Difference) -> str:
     mark = "*" if found.p_value < 0.05 else " "
     return f"{found.difference:+.2f} (p = {found.p_value:.4f}){mark}"

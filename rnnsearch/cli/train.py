@@ -22,13 +22,15 @@ from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import load_run_config, to_plain, to_yaml
 from rnnsearch.products import operands_for
 from rnnsearch.progress import Progress, end_reason
+from rnnsearch.reach import check_reach
 from rnnsearch.resuming import compare_for_resume
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
 from rnnsearch.saving import average, fingerprints, restore
+from rnnsearch.search import search_options
 from rnnsearch.text import Tokenizers, train_tokenizers
 from rnnsearch.training import fit
-from rnnsearch.translator import Translator, search_options
+from rnnsearch.translator import Translator
 from rnnsearch.update import cuda_graphs
 from rnnsearch.validation import pick_device
 
@@ -211,6 +213,7 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
         ),
         train, ValidationSet(valid_pairs["source"], valid_pairs["target"], valid), log, interrupts,
     )  # fmt: skip
+    _check_reach(training)
     training.operands = operands_for(config.trainer.precision, device)
     if config.trainer.cuda_graphs:
         training.graphs = cuda_graphs(training)
@@ -226,6 +229,16 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
         files.write_text(folder / "config.yaml", to_yaml(to_plain(config)))
     log.rewind(training.progress.update, validated=training.progress.validated)
     return training
+
+
+def _check_reach(training: Run) -> None:
+    """Hold that learned positions reach as far as the sources, before any work."""
+    for split, encoded in (("train", training.train), ("valid", training.valid.encoded)):
+        longer = "raise it" if split == "valid" else "raise it, or lower data.max_length"
+        check_reach(
+            [training.model], encoded.source_lengths.tolist(), remedy=longer,
+            line=f"data.{split}: source {{}} of those that are kept",
+        )  # fmt: skip
 
 
 def _tokenizers(config: TrainConfig, pairs: datasets.Dataset, log: RunLog) -> Tokenizers:

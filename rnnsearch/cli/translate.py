@@ -17,7 +17,7 @@ from rnnsearch.errors import UserError, printable
 from rnnsearch.lines import read_lines
 from rnnsearch.runlog import progress_bar
 from rnnsearch.stream import waiting_lines
-from rnnsearch.translator import Translation, Translator
+from rnnsearch.translator import NO_ATTENTION, Translation, Translator
 
 STANDARD = "-"
 WINDOW = 16
@@ -40,6 +40,9 @@ def run(config: TranslateConfig) -> None:
         config.run_dir, config.checkpoint,
         device=config.device, decode=config.decode, replace_unk=config.replace_unk,
     )  # fmt: skip
+    _check_attention(config, translator)
+    if config.input != STANDARD and Path(config.input).is_file():
+        _check_reach(config, translator)
     aligned, plots = config.alignments is not None, config.plots
     unknown: list[int] = []
     with (
@@ -48,6 +51,7 @@ def run(config: TranslateConfig) -> None:
         progress_bar(None, description="translating", unit="line") as bar,
     ):
         for lines in _windows(config.input, WINDOW * config.decode.batch_sentences):
+            translator.check_reach(lines, first=len(unknown) + 1)
             found = translator.translate_n_best(
                 lines, config.n_best,
                 alignments=aligned or plots is not None, progress=bar.update,
@@ -64,6 +68,21 @@ def run(config: TranslateConfig) -> None:
             alignments.flush()  # first: whoever has a translation finds its alignment
             out.flush()
     _tell_unknown(unknown, replaced=config.replace_unk is not False)
+
+
+def _check_attention(config: TranslateConfig, translator: Translator) -> None:
+    """Refuse outputs that are made of attention where there is none."""
+    for key in ("alignments", "plots"):
+        if getattr(config, key) is not None and not translator.attends:
+            raise UserError(f"{key}: {NO_ATTENTION}, and nothing to show; leave it out")
+
+
+def _check_reach(config: TranslateConfig, translator: Translator) -> None:
+    """Go through a file for lines that are too long, before anything is written."""
+    first = 1
+    for lines in _windows(config.input, WINDOW * config.decode.batch_sentences):
+        translator.check_reach(lines, first=first)
+        first += len(lines)
 
 
 def _tell_unknown(unknown: Sequence[int], *, replaced: bool) -> None:

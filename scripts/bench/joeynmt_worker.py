@@ -87,8 +87,6 @@ class Worker:
             n_gpu=0, num_workers=0, autocast=self.args.autocast, seed=self.args.seed,
             train_args=self.args.train, dev_args=self.args.test,
         )  # fmt: skip
-        if self.weights.exists():
-            self.model.load_state_dict(load_file(self.weights))
         self.batches = self._batches()
 
     def _batches(self) -> Any:
@@ -129,6 +127,7 @@ class Worker:
 
     def decode(self, beam: int, batch: int, sentences: int) -> dict[str, Any]:
         """Translate the first sentences of the test set; return processor seconds and pieces."""
+        self.model.load_state_dict(load_file(self.weights))  # without what `train` did
         data = self.test_data
         kept = {side: data.data[side] for side in data.data}
         data.data = {side: lines[:sentences] for side, lines in kept.items()}

@@ -115,9 +115,6 @@ class Worker:
         set_random_seed(self.opt.seed, False)
         _, self.vocabs, self.transforms = _init_train(self.opt)
         self.model = build_model(self.opt, self.opt, self.vocabs, None, -1)
-        if self.weights.exists():
-            # The model's own method wants a checkpoint of OpenNMT-py, which is a pickle.
-            torch.nn.Module.load_state_dict(self.model, load_file(self.weights))
         self.optimizer = Optimizer.from_opt(self.model, self.opt)
         self.trainer = build_trainer(self.opt, -1, self.model, self.vocabs, self.optimizer)
         self.pool = Shuffler()
@@ -186,6 +183,8 @@ class Worker:
         """Translate the first sentences of the test set; return processor seconds and pieces."""
         values = {"-model": "-", "-src": "-", "-beam_size": beam, "-batch_size": batch}
         opt = options(translate_opts, values)
+        # Without what `train` did. The model's own method wants OpenNMT-py's checkpoint, a pickle.
+        torch.nn.Module.load_state_dict(self.model, load_file(self.weights))
         self.model.eval()
         with codecs.open(os.devnull, "w", "utf-8") as out:
             translator = self._translator(opt, out)

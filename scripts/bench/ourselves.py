@@ -7,6 +7,7 @@ Operations are those of matrix products, as PyTorch's counter finds them; the ce
 of two square matrices in the same process, measured before each answer.
 """
 
+import copy
 import dataclasses
 import json
 import sys
@@ -24,18 +25,19 @@ from workers import serve
 
 from rnnsearch.batches import plan_epoch
 from rnnsearch.cli.sources import training_sources
-from rnnsearch.config import TrainConfig
+from rnnsearch.config import AdadeltaConfig, TrainConfig
 from rnnsearch.encoded import EncodedCorpus, encode_pairs
 from rnnsearch.interrupts import Interrupts
 from rnnsearch.lines import read_lines
 from rnnsearch.model import build_model
-from rnnsearch.optim import build_optimizer
+from rnnsearch.optim import build_optimizer, clip_gradients
 from rnnsearch.plain import load_run_config
 from rnnsearch.products import operands_for
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
+from rnnsearch.search import search_options
 from rnnsearch.text import Tokenizers
-from rnnsearch.translator import Translator, search_options
+from rnnsearch.translator import Translator
 from rnnsearch.update import Update, finish, load, start_update
 
 SQUARE = 1024
@@ -130,6 +132,21 @@ class Worker:
         loaded = load(self.run, pairs)
         return finish(start_update(self.run, loaded, batches=len(self.plan)))
 
+    def optimize(self, steps: int) -> dict[str, float]:
+        """Clip and step with the gradients of one update; Adadelta also as PyTorch has it."""
+        run = self.run
+        start_update(run, load(run, self.plan[0]), batches=len(self.plan))
+        seconds = {"seconds": _seconds(run.optimizer, run.model, steps)}
+        if isinstance(self.config.optimizer, AdadeltaConfig):
+            twin = copy.deepcopy(run.model)
+            for own, other in zip(run.model.parameters(), twin.parameters(), strict=True):
+                assert own.grad is not None
+                other.grad = own.grad.to_dense() if own.grad.is_sparse else own.grad.clone()
+            rho, eps = self.config.optimizer.rho, self.config.optimizer.eps
+            torchs = torch.optim.Adadelta(twin.parameters(), lr=1.0, rho=rho, eps=eps)
+            seconds["torch"] = _seconds(torchs, twin, steps)
+        return seconds
+
     def decode(self, beam: int, batch: int, sentences: int) -> dict[str, Any]:
         """Translate the first sentences of the test set."""
         key = (beam, batch)
@@ -154,6 +171,19 @@ class Worker:
             "share": counted / seconds / top,
             "pieces": sum(len(one.target_pieces) for one in found),
         }  # fmt: skip
+
+
+def _seconds(
+    optimizer: torch.optim.Optimizer, model: torch.nn.Module, steps: int
+) -> float:
+    """Return the median seconds of processor time of clipping and a step."""
+    seconds = []
+    for _ in range(steps):
+        start = time.process_time()
+        clip_gradients(model, 1.0)
+        optimizer.step()
+        seconds.append(time.process_time() - start)
+    return sorted(seconds)[steps // 2]
 
 
 def _operations(work: Callable[[], object]) -> int:
