@@ -179,10 +179,10 @@ def evaluate(
         remedy="shorten the line, or take a model with other positions",
     )  # fmt: skip
     with stages("loss", len(source_ids)) as bar:
+        attention = links.add if links else None
         log_p = score_pairs(
-            translator.models, source_ids, target_ids, progress=bar.update,
-            attention=links.add if links else None,
-        )  # fmt: skip
+            translator.models, source_ids, target_ids, progress=bar.update, attention=attention
+        )
     with stages("translating", len(source_ids)) as bar:
         found = translator.translate(test.sources, alignments=False, progress=bar.update)
     hypotheses = [translation.text for translation in found]

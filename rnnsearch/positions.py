@@ -20,7 +20,6 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn import functional
 
 BASE = 10000.0
 """The slowest hand turns nearly so many times more slowly than the fastest."""
@@ -97,34 +96,29 @@ class TransformerInput(nn.Module):
         learned = None if most is None else nn.Parameter(torch.empty(most, size))
         self.register_parameter("P", learned)
 
-    def forward(self, ids: Int[Tensor, "B S"], *, padded: bool = False) -> Float[Tensor, "B S d"]:
+    def forward(self, ids: Int[Tensor, "B S"]) -> Float[Tensor, "B S d"]:
         """Return Z; see `parts`."""
-        return self.parts(ids, padded=padded).Z
+        return self.parts(ids).Z
 
-    def parts(self, ids: Int[Tensor, "B S"], *, padded: bool = False) -> InputParts:
+    def parts(self, ids: Int[Tensor, "B S"]) -> InputParts:
         """Return X, P and Z of source ids.
 
-        Args:
-            ids: source ids.
-            padded: what lies beyond the last learned code is padding, whose code is 0. Only the
-                caller knows; to look would mean waiting for a GPU.
-
         Raises:
-            ValueError: the learned codes do not reach so far, and not for padding.
+            ValueError: the learned codes do not reach so far, be it padding.
         """
         X = self.embedding(ids)
-        P = self._codes(X, padded=padded)
+        P = self._codes(X)
         return InputParts(X, P, self.c * X + P)
 
-    def _codes(self, X: Float[Tensor, "B S d"], *, padded: bool) -> Float[Tensor, "S d"]:
+    def _codes(self, X: Float[Tensor, "B S d"]) -> Float[Tensor, "S d"]:
         """Return P as long as X, of its type and on its device."""
         length, size = X.shape[1:]
         if self.P is None:
-            sinusoidal = self.positions == "sinusoidal"
-            return sinusoidal_codes(length, size).to(X) if sinusoidal else X.new_zeros(length, size)
-        beyond = length - len(self.P)
-        if beyond > 0 and not padded:
+            if self.positions == "none":
+                return X.new_zeros(length, size)
+            return sinusoidal_codes(length, size, device=X.device).to(X.dtype)
+        if length > len(self.P):
             raise ValueError(
                 f"{length} source positions, but only {len(self.P)} have learned codes"
             )
-        return functional.pad(self.P[:length], (0, 0, 0, max(0, beyond)))
+        return self.P[:length]

@@ -16,7 +16,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ AMOUNT = "cividis"
 WIDTH, HEIGHT = 1536, 640  # most pixels of a matrix, unless it has more cells
 MARGINS = (75, 65, 125, 75)  # pixels on its left, below, on its right, above
 LINE, MARK = "#0072b2", "#d55e00"  # blue and vermilion of Okabe and Ito
-FONT = {"font.size": 11, "axes.titlesize": 13, "axes.titlelocation": "left"}
+FONT: Any = {"font.size": 11, "axes.titlesize": 13, "axes.titlelocation": "left"}
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -75,9 +75,18 @@ def even(text: str) -> int:
 even.__name__ = "whole number"
 
 
-def new_figure(width: float, height: float, *, layout: str | None = "constrained") -> Figure:
-    """Return a figure of so many inches that needs no display."""
-    return FigureCanvasAgg(Figure(figsize=(width, height), dpi=DPI, layout=layout)).figure
+def new_figure(width: float, height: float, *, arranged: bool = True) -> Figure:
+    """Return a figure of so many inches that needs no display.
+
+    Args:
+        width: inches.
+        height: inches.
+        arranged: whether matplotlib finds the places of its parts.
+    """
+    figure = Figure(
+        figsize=(width, height), dpi=DPI, layout="constrained" if arranged else None
+    )  # fmt: skip
+    return FigureCanvasAgg(figure).figure
 
 
 def heat_map(axes: Axes, matrix: Matrix, *, most: float) -> AxesImage:
@@ -95,7 +104,7 @@ def codes_figure(length: int, size: int) -> Figure:
     width, height = (max(1, room // n) * n for room, n in ((WIDTH, size), (HEIGHT, length)))
     left, below, right, above = MARGINS
     across, up = left + width + right, below + height + above
-    figure = new_figure(across / DPI, up / DPI, layout=None)
+    figure = new_figure(across / DPI, up / DPI, arranged=False)
     axes = figure.add_axes((left / across, below / up, width / across, height / up))
     codes = sinusoidal_codes(length, size).numpy()
     image = heat_map(axes, codes, most=1)
@@ -224,15 +233,12 @@ def save(figure: Figure, folder: Path, name: str) -> Iterator[Path]:
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
-    parser = OneLineParser(
-        description=__doc__.partition("\n")[0] if __doc__ else None,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = OneLineParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     add = parser.add_argument
     add("folder", type=Path, help="where the pictures are written; it is made")
-    add("--size", type=even, default=512, help="dimensions of a code")
-    add("--length", type=whole(2), default=128, help="positions")
-    add("--row", type=whole(0), help="position whose curve is drawn; the middle one if not given")
+    add("--size", type=even, default=512, help="dimensions of a code (512)")
+    add("--length", type=whole(2), default=128, help="positions (128)")
+    add("--row", type=whole(0), help="position whose curve is drawn (the middle one)")
     options = parser.parse_args(argv)
     if options.row is None:
         options.row = options.length // 2

@@ -218,15 +218,6 @@ def test_sentences_up_to_the_last_learned_code_and_no_longer() -> None:
         module(torch.zeros(2, 4, dtype=torch.int64))
 
 
-def test_padding_needs_no_learned_code() -> None:
-    module = learned()
-    ids = torch.tensor([[0, 1, 2, 2, 2], [2, 1, 2, 2, 2]])
-    parts = module.parts(ids, padded=True)
-    close(parts.P, [*P.tolist(), [0, 0], [0, 0]])
-    assert torch.equal(module(ids, padded=True)[:, :3], module(ids[:, :3]))
-    assert torch.equal(module(ids[:, :2], padded=True), module(ids[:, :2]))
-
-
 @pytest.mark.parametrize(
     ("positions", "most", "words"),
     [

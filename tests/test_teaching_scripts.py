@@ -1,4 +1,4 @@
-"""scripts/position_pictures.py and scripts/trace.py: what they draw and print, and refusals."""
+"""The scripts of positions and of a sentence's trace: what they draw and print, and refuse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINE = "the dog runs"
 
 @pytest.fixture(scope="module")
 def script() -> Iterator[Callable[[str], Any]]:
-    """Return what loads a script; `trace` is also a module of Python's own."""
+    """Return what loads a script."""
     sys.path.insert(0, str(SCRIPTS))
 
     def load(name: str) -> Any:
@@ -206,7 +206,7 @@ def numbers(line: str) -> list[float]:
 def test_the_stages_of_a_model_that_reads_in_order(
     one_run: Path, script: Callable[[str], Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert script("trace").main([str(one_run), LINE]) == 0
+    assert script("trace_sentence").main([str(one_run), LINE]) == 0
     found = stages(capsys.readouterr().out)
     translator = Translator.load(one_run, device="cpu")
     ids = [*translator.source_tokenizer.encode(LINE), 2]
@@ -236,7 +236,7 @@ def test_the_steps_are_those_of_greedy_search(
     one_run: Path, script: Callable[[str], Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """TINY decodes with a beam of 1."""
-    module = script("trace")
+    module = script("trace_sentence")
     translator = Translator.load(one_run, device="cpu")
     (translation,) = translator.translate([LINE])
     found = module.trace(translator, LINE)
@@ -257,7 +257,7 @@ def test_the_input_of_a_model_with_positions(
 ) -> None:  # fmt: skip
     output, plots = tmp_path / "trace.md", tmp_path / "plots"
     arguments = [str(input_run), LINE, "--output", str(output), "--plots", str(plots)]
-    assert script("trace").main(arguments) == 0
+    assert script("trace_sentence").main(arguments) == 0
     captured = capsys.readouterr()
     found = stages(captured.out)
     n = len(Translator.load(input_run, device="cpu").source_tokenizer.encode(LINE)) + 1
@@ -289,7 +289,7 @@ def test_the_input_of_a_model_with_positions(
 def test_the_picture_has_three_maps_whose_third_is_the_sum_of_the_others(
     input_run: Path, script: Callable[[str], Any]
 ) -> None:
-    module = script("trace")
+    module = script("trace_sentence")
     found = module.trace(Translator.load(input_run, device="cpu"), LINE)
     maps = [axes.images[0] for axes in module.input_figure(found).axes[:3]]
     scaled, codes, total = (np.asarray(image.get_array()) for image in maps)
@@ -302,17 +302,17 @@ def test_a_model_without_positions_has_a_picture_of_its_embeddings(
     one_run: Path, script: Callable[[str], Any], tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    assert script("trace").main([str(one_run), "$x$ 猫 \\a", "--plots", str(tmp_path)]) == 0
+    assert script("trace_sentence").main([str(one_run), "$x$ 猫 \\a", "--plots", str(tmp_path)]) == 0
     assert "written" in capsys.readouterr().err
     assert min(pixels(tmp_path / "input.png").shape[:2]) > 300
 
 
 def test_names_of_any_letters_take_one_width(script: Callable[[str], Any]) -> None:
-    assert script("trace").aligned(["猫", "abc", "\t"]) == ["猫 ", "abc", "\\t "]
+    assert script("trace_sentence").aligned(["猫", "abc", "\t"]) == ["猫 ", "abc", "\\t "]
 
 
 def test_an_excerpt_says_where_it_was_cut(script: Callable[[str], Any]) -> None:
-    excerpt = script("trace").excerpt
+    excerpt = script("trace_sentence").excerpt
     whole = torch.tensor([[0.12345, -1.0], [2.0, 0.0]])
     assert excerpt(whole, ["a", "bc"]) == ["a    0.1235  -1.0000", "bc   2.0000   0.0000"]
     wide = torch.zeros(9, 7)
@@ -336,12 +336,12 @@ def test_what_cannot_be_traced_is_refused(
     arguments: list[str], words: tuple[str, ...], one_run: Path, script: Callable[[str], Any],
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    assert script("trace").main([str(one_run), *arguments]) == 2
+    assert script("trace_sentence").main([str(one_run), *arguments]) == 2
     one_line(capsys, "trace: ", *words)
 
 
 def test_a_folder_without_a_run_is_refused(
     script: Callable[[str], Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert script("trace").main([str(tmp_path)]) == 2
+    assert script("trace_sentence").main([str(tmp_path)]) == 2
     one_line(capsys, "trace: ", str(tmp_path), "holds no run")

@@ -20,7 +20,7 @@ Examples
       data.valid.source=b.en data.valid.target=b.fr
   rnnsearch train data=hub data.path=Helsinki-NLP/opus_books data.name=en-fr
   rnnsearch train start_from=runs/demo data=folder data.dir=PATH
-  rnnsearch train -m optimizer.lr=0.001,0.002 seed=1,2,3
+  rnnsearch train -m model=rnnsearch,rnnencdec,transformer_input seed=1,2
 
 Groups (GROUP=CHOICE)
 GROUPS
@@ -30,7 +30,11 @@ Keys that matter (KEY=VALUE; null is "no value")
   seed, device            device: auto, cpu, cuda, cuda:N
   resume                  auto, never, must
   start_from              a run whose weights and tokenizers start this one (fine-tuning)
-  model.hidden_size, model.embedding_size, model.dropout
+  model.hidden_size, model.embedding_size, model.dropout, model.wiring
+  model.attention         rnnsearch, transformer_input: additive, dot, scaled_dot, general
+  model.unit              rnnencdec: gated, lstm
+  model.positions, model.layers
+                          transformer_input: sinusoidal, learned, none; of self-attention
   data.dir                data=folder: holds train.en train.fr val.en val.fr test*.en test*.fr,
                           plain or .gz
   data.train.source, data.train.target, data.train.table

@@ -1,7 +1,7 @@
 """Follow one sentence through a trained model, from its text to the first words said.
 
-    python scripts/trace.py runs/demo
-    python scripts/trace.py runs/demo "We sleep in winter." --output trace.md --plots pictures
+    python scripts/trace_sentence.py runs/demo
+    python scripts/trace_sentence.py runs/demo "We sleep in winter." --output trace.md --plots pictures
 
 text -> pieces -> ids -> X -> P -> Z -> annotations -> s_0 -> greedy steps, each with its shape and
 its first numbers. A model without positional codes has X alone.
@@ -108,8 +108,8 @@ def trace(translator: Translator, sentence: str) -> Trace:
         previous = word
     return Trace(
         sentence, [*translator.source_tokenizer.split(sentence), END_MARK], source[0].tolist(),
-        encoder.embedding(source), made and made.parts(source), made and made.c, memory, start, steps,
-        len(said) <= STEPS,
+        encoder.embedding(source), None if made is None else made.parts(source),
+        None if made is None else made.c, memory, start, steps, len(said) <= STEPS,
     )  # fmt: skip
 
 
