@@ -6,7 +6,8 @@ once a sentence, the projections of the annotations included, the only one of a 
     C c_i = Σ_j α_ij (C h_j)    and    C_o c_i = Σ_j α_ij (C_o h_j)
 
 and what multiplies one vector is one product: U_z, U_r, W_a and U_o meet the state together, W and
-V_o the word before. `model.step` is the definition that tests hold it against.
+V_o the word before, whose product is kept for when it comes again. `model.step` is the definition
+that tests hold it against.
 
 Shapes: B sentences, K places of a beam, R rows: the places that are in use, in their order. A row
 stands in place `slots[row]` of the B·K.
@@ -27,6 +28,10 @@ from rnnsearch.recurrent import CLOSED, GatedUnit
 
 HIDDEN = 1 << 18
 """Numbers of the attention's hidden layer held at once; so many stay in the cache."""
+
+
+TABLE = 1 << 26
+"""Numbers of the table of words at most."""
 
 
 class Projected(NamedTuple):
@@ -183,6 +188,11 @@ class FastStepper:
             self.values = operand(torch.cat([unit.context, readout.C_o.weight])).t()
             # Laid out this way a product of few rows is faster; of many, as fast.
             self.output = operand(model.W_o.weight).t().contiguous()
+        # W y and V_o y by word. On a GPU it would have to be asked which words are new.
+        size = (decoder.embedding.num_embeddings, self.words.shape[1])
+        small = not self.words.is_cuda and size[0] * size[1] <= TABLE
+        self.table = unit.W.new_empty(size) if small else None
+        self.seen = torch.zeros(size[0], dtype=torch.bool)
         biases = (unit.b, readout.U_o.bias)
         widths = (3 * self.hidden, len(readout.U_o.weight))
         self.bias = torch.cat(
@@ -227,13 +237,11 @@ class FastStepper:
         *, width: int,
     ) -> tuple[Tensor, DecoderState]:  # fmt: skip
         n, s, context = self.hidden, state.s, state.context
-        y = self.model.decoder.embedding(previous)
-        if self.update_first:
-            y = y.masked_fill(state.first, 0)
-        x = add_product(self.bias, y, self.words)
+        x = self._read(previous)
         known = product(s, self.before)
         gates, rest = known[:, : 2 * n], known[:, 2 * n :]
-        if self.update_first:
+        if self.update_first:  # at first there is no word, and no update that it would finish
+            x = torch.where(state.first, self.bias, x)
             x[:, :n].masked_fill_(state.first, CLOSED)
             s = self._update(s, x, gates, context)
             assert self.after is not None
@@ -248,6 +256,18 @@ class FastStepper:
         t = read + x[:, 3 * n :] + context[:, 3 * n :]
         t = t.reshape(len(t), -1, 2).amax(-1)
         return t, DecoderState(new, context, torch.zeros_like(state.first))
+
+    def _read(self, previous: Int[Tensor, " R"]) -> Float[Tensor, "R P"]:
+        """Return W y + b and V_o y + b of the last words, each worked out when it first comes."""
+        if self.table is None:
+            return add_product(self.bias, self.model.decoder.embedding(previous), self.words)
+        new = torch.unique(previous[~self.seen[previous]])
+        if len(new):
+            self.seen[new] = True
+            rows = new[torch.arange(max(len(new), fewest_rows())) % len(new)]
+            found = add_product(self.bias, self.model.decoder.embedding(rows), self.words)
+            self.table[new] = found[: len(new)]
+        return self.table.index_select(0, previous)
 
     def logits(self, t: Float[Tensor, "N L"]) -> Float[Tensor, "N V"]:
         """See `Stepper`."""

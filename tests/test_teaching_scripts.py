@@ -302,7 +302,9 @@ def test_a_model_without_positions_has_a_picture_of_its_embeddings(
     one_run: Path, script: Callable[[str], Any], tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    assert script("trace_sentence").main([str(one_run), "$x$ 猫 \\a", "--plots", str(tmp_path)]) == 0
+    assert (
+        script("trace_sentence").main([str(one_run), "$x$ 猫 \\a", "--plots", str(tmp_path)]) == 0
+    )
     assert "written" in capsys.readouterr().err
     assert min(pixels(tmp_path / "input.png").shape[:2]) > 300
 

@@ -173,9 +173,7 @@ class Worker:
         }  # fmt: skip
 
 
-def _seconds(
-    optimizer: torch.optim.Optimizer, model: torch.nn.Module, steps: int
-) -> float:
+def _seconds(optimizer: torch.optim.Optimizer, model: torch.nn.Module, steps: int) -> float:
     """Return the median seconds of processor time of clipping and a step."""
     seconds = []
     for _ in range(steps):
