@@ -18,7 +18,7 @@ from rnnsearch.alignment_error import GoldLinks, LinkScorer, piece_counts, read_
 from rnnsearch.corpus import PairSource, read_references
 from rnnsearch.errors import UserError
 from rnnsearch.lines import counted
-from rnnsearch.reach import check_reach
+from rnnsearch.reach import SHORTEN, check_reach
 from rnnsearch.scoring import score_pairs
 from rnnsearch.text import UNK, Tokenizers
 from rnnsearch.translator import Translator
@@ -174,10 +174,8 @@ def evaluate(
     tokenizers = translator.tokenizers
     source_ids = tokenizers.source.encode_batch(test.sources)
     target_ids = tokenizers.target.encode_batch(test.targets)
-    check_reach(
-        translator.models, [len(ids) for ids in source_ids], line=f"{test.name}: line {{}}",
-        remedy="shorten the line, or take a model with other positions",
-    )  # fmt: skip
+    lengths = [len(ids) for ids in source_ids]
+    check_reach(translator.models, lengths, line=f"{test.name}: line {{}}", remedy=SHORTEN)
     with stages("loss", len(source_ids)) as bar:
         attention = links.add if links else None
         log_p = score_pairs(

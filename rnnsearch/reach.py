@@ -6,6 +6,9 @@ from rnnsearch.errors import UserError
 from rnnsearch.model import TranslationModel
 
 
+SHORTEN = "shorten the line, or take a model with other positions"
+
+
 def check_reach(
     models: Iterable[TranslationModel], lengths: Sequence[int],
     *, line: str, remedy: str, first: int = 1,

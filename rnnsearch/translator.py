@@ -20,7 +20,7 @@ from rnnsearch.hypotheses import Hypothesis
 from rnnsearch.loading import load_dictionary, load_model
 from rnnsearch.model import TranslationModel
 from rnnsearch.plain import load_run_config
-from rnnsearch.reach import check_reach
+from rnnsearch.reach import SHORTEN, check_reach
 from rnnsearch.scoring import force
 from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search, search_options
 from rnnsearch.stepping import Stepper
@@ -159,10 +159,8 @@ class Translator:
             self._check_reach(self.source_tokenizer.encode_batch(lines), first=first)
 
     def _check_reach(self, sources: list[list[int]], *, first: int = 1) -> None:
-        check_reach(
-            self.models, [len(ids) for ids in sources], line="line {}", first=first,
-            remedy="shorten the line, or take a model with other positions",
-        )  # fmt: skip
+        lengths = [len(ids) for ids in sources]
+        check_reach(self.models, lengths, line="line {}", first=first, remedy=SHORTEN)
 
     @property
     def source_tokenizer(self) -> Tokenizer:

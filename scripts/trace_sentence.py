@@ -1,7 +1,7 @@
 """Follow one sentence through a trained model, from its text to the first words said.
 
     python scripts/trace_sentence.py runs/demo
-    python scripts/trace_sentence.py runs/demo "We sleep in winter." --output trace.md --plots pictures
+    python scripts/trace_sentence.py runs/demo "We sleep." --output trace.md --plots pictures
 
 text -> pieces -> ids -> X -> P -> Z -> annotations -> s_0 -> greedy steps, each with its shape and
 its first numbers. A model without positional codes has X alone.
