@@ -1,4 +1,4 @@
-"""Pictures: the alignment of one translation, as in the paper's figure 3, and training curves.
+"""Pictures: an alignment and BLEU by length as in the paper's figures 3 and 2, training curves.
 
 Figures are built from objects, never through pyplot: that keeps no global state and needs no
 display.
@@ -6,9 +6,10 @@ display.
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,41 @@ def draw_curves(run_dir: Path) -> Path | None:
     return path
 
 
+def draw_by_length(path: Path, runs: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+    """Draw BLEU over the length of the source, a line a run, as the paper's figure 2.
+
+    Args:
+        path: the picture; its folder is made.
+        runs: the name of each, and its bins: `from`, `to`, `sentences` and `bleu`, which may be
+            None.
+
+    Raises:
+        OSError: the picture cannot be written.
+    """
+    figure = FigureCanvasAgg(Figure(figsize=(8, 5), dpi=DPI, layout="constrained")).figure
+    axes = figure.subplots()
+    for (name, bins), marker in zip(runs, itertools.cycle("osD^vPX*"), strict=False):
+        known = [one for one in bins if one["bleu"] is not None]
+        middles = [(one["from"] + one["to"]) / 2 for one in known]
+        axes.plot(
+            middles, [one["bleu"] for one in known], marker=marker, markersize=5,
+            label=_cut(printable(name), MAX_LABEL),
+        )  # fmt: skip
+    widest = max((bins for _, bins in runs), key=len)
+    axes.set_xticks([(one["from"] + one["to"]) / 2 for one in widest])
+    axes.set_xticklabels([f"{one['from']}-{one['to']}\n{one['sentences']}" for one in widest])
+    axes.set_xlabel("words of the source; under them the sentences")
+    axes.set_ylabel("BLEU")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    legend = axes.legend(frameon=False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # `$` in a name starts no formula
+    with _quiet_glyphs():
+        _save(figure, path)
+
+
 def _write_labels(
     figure: Figure, source_pieces: Sequence[str], target_pieces: Sequence[str], title: str
 ) -> tuple[float, float, float, float]:
@@ -150,7 +186,7 @@ def _text(
     return figure.text(
         0,
         0,
-        line if len(line) <= limit else line[: limit - 1] + "…",
+        _cut(line, limit),
         rotation=rotation,
         rotation_mode="anchor",  # so that labels stand on one line whatever letters they hold
         horizontalalignment=align,
@@ -161,6 +197,10 @@ def _text(
         parse_math=False,  # `$` starts no formula
         usetex=False,
     )
+
+
+def _cut(line: str, limit: int) -> str:
+    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def _merge(weights: Float[np.ndarray, "T S"], *, axis: int) -> Float[np.ndarray, "rows columns"]:

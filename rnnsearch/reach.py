@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from rnnsearch.errors import UserError
 from rnnsearch.model import TranslationModel
 
-
 SHORTEN = "shorten the line, or take a model with other positions"
 
 

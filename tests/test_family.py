@@ -523,6 +523,7 @@ def test_a_sweep_over_the_family_is_compared(tmp_path: Path) -> None:
         assert f"{count:,}" in found.out
         assert entry["training_tokens_per_second"] > 0
         assert entry["updates"] == 2
+    assert (folders[0] / "evaluations/base.test/by_length.png").stat().st_size > 5000
     assert "p = " in found.out
     assert "BLEU by words" in found.out
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.image import imread
 
 from rnnsearch import plots
-from rnnsearch.plots import draw_alignment, draw_curves
+from rnnsearch.plots import draw_alignment, draw_by_length, draw_curves
 
 CASES = Path(__file__).parent / "cases"
 
@@ -188,3 +188,20 @@ def test_nothing_to_draw_gives_no_picture(tmp_path):
     assert draw_curves(write_records(tmp_path / "a")) is None
     assert draw_curves(write_records(tmp_path / "b", {"kind": "train"}, end=b"\xff")) is None
     assert not (tmp_path / "b" / "plots").exists()
+
+
+def test_bleu_by_length_is_drawn_a_line_a_run(tmp_path):
+    bins = [{"from": 1, "to": 10, "sentences": 5, "bleu": 30.0},
+            {"from": 11, "to": 20, "sentences": 2, "bleu": 10.0},
+            {"from": 21, "to": 30, "sentences": 0, "bleu": None}]  # fmt: skip
+    one, two = tmp_path / "a" / "1.png", tmp_path / "2.png"
+    draw_by_length(one, [("runs/$x_1", bins)])
+    draw_by_length(two, [("runs/$x_1", bins), ("other", bins[:1]), ("b", [])])
+    pictures = [imread(path) for path in (one, two)]
+    assert pictures[0].shape == pictures[1].shape
+    assert not np.array_equal(*pictures)
+    # The line falls: its dots on the left stand higher than those on the right.
+    blue = (pictures[0][..., 2] > 0.6) & (pictures[0][..., 0] < 0.3)
+    rows, columns = blue.nonzero()
+    middle = columns.mean()
+    assert rows[columns < middle].mean() < rows[columns > middle].mean()

@@ -1,60 +1,33 @@
 """`rnnsearch evaluate`: scores of runs on test sets, as a table and as files."""
 
-import json
-import statistics
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from rnnsearch import checkpoint as files
 from rnnsearch import metrics
 from rnnsearch.alignment_error import LinkScorer
 from rnnsearch.cli import scoretable
 from rnnsearch.cli.checkpoints import step_names
+from rnnsearch.cli.comparison import Run, compared, resamples_of, stages, to_json
 from rnnsearch.cli.scorefile import check_scores, write_scores
 from rnnsearch.cli.sources import finds_tests, gold_alignments, test_sources
 from rnnsearch.config import DecodeConfig, EvaluateConfig, listed, paths_of
-from rnnsearch.errors import UserError, printable
+from rnnsearch.errors import UserError
 from rnnsearch.evaluation import (
-    Bar,
     Evaluation,
     EvaluationSet,
     Scoring,
-    Stages,
     evaluate,
     finite,
     link_scorer,
     read_set,
     score_rows,
 )
-from rnnsearch.lines import counted, read_records
-from rnnsearch.runlog import progress_bar
+from rnnsearch.lines import counted
 from rnnsearch.translator import NO_ATTENTION, Translator
-
-# What `comparison.json` says of a run beside the scores that are tested.
-_PLAIN = (
-    *("loss", "perplexity", "length_ratio"),
-    *("alignment_error_rate", "alignment_precision", "alignment_recall"),
-)
-
-
-class Run(NamedTuple):
-    """A run to be scored.
-
-    Attributes:
-        name: as the user wrote it.
-        folder: the run folder.
-        translator: its model or ensemble.
-        checkpoint: the step folder that was loaded, of an ensemble a list.
-    """
-
-    name: str
-    folder: Path
-    translator: Translator
-    checkpoint: str | list[str]
 
 
 def run(config: EvaluateConfig) -> None:
@@ -80,7 +53,7 @@ def run(config: EvaluateConfig) -> None:
             )
             for name, own in chosen.items()
         ]
-    resamples = _resamples(scoring) if len(names) > 1 else scoring.bootstrap
+    resamples = resamples_of(scoring) if len(names) > 1 else scoring.bootstrap
     metrics.check_bootstrap(resamples, lines=max(len(test.sources) for test in tests))
     runs = [_load(name, config) for name in names]
     scorers = [[_link_scorer(test, one) for one in runs] for test in tests]
@@ -95,7 +68,7 @@ def run(config: EvaluateConfig) -> None:
             for one, scorer in zip(runs, links, strict=True)
         ]
         if len(runs) > 1:
-            tables += [_compared(test, results, config, scoring=scoring)]
+            tables += [compared(test, results, config, scoring=scoring)]
         rows += [(test.name, result.record) for _, result in results]
     if len(runs) == 1:
         tables = [scoretable.score_table("test set", rows)]
@@ -174,7 +147,7 @@ def _evaluate(
 ) -> Evaluation:  # fmt: skip
     """Score a run on a test set and write the results."""
     title = f"{test.name}, {one.name}" if len(listed(config.run_dir)) > 1 else test.name
-    found = evaluate(one.translator, test, scoring=scoring, stages=_stages(title), links=links)
+    found = evaluate(one.translator, test, scoring=scoring, stages=stages(title), links=links)
     record = finite(found.record) | {
         "replace_unk": config.replace_unk,
         "checkpoint": one.checkpoint,
@@ -203,33 +176,6 @@ def _link_scorer(test: EvaluationSet, one: Run) -> LinkScorer | None:
     return None
 
 
-def _training(one: Run) -> dict[str, float | int | None]:
-    """Return the size of a run's network and how its training went, None where it is not told."""
-    seen = [r for r in read_records(one.folder / "metrics.jsonl") if r.get("kind") == "train"]
-    figures: dict[str, list[float]] = {
-        key: [r[key] for r in seen if isinstance(r.get(key), int | float)]
-        for key in ("update", "tokens_per_second", "elapsed_seconds")
-    }
-    speeds, seconds = figures["tokens_per_second"], figures["elapsed_seconds"]
-    return {
-        "parameters": sum(p.numel() for p in one.translator.model.parameters()),
-        "updates": int(max(figures["update"])) if figures["update"] else None,
-        "training_minutes": max(seconds) / 60 if seconds else None,
-        "training_tokens_per_second": statistics.median(speeds) if speeds else None,
-    }
-
-
-def _stages(title: str) -> Stages:
-    def stage(what: str, total: int) -> AbstractContextManager[Bar]:
-        unit = "score" if what == "scores" else "test" if total == 1 else "line"
-        bar: AbstractContextManager[Bar] = progress_bar(
-            total, description=f"{title}: {what}", unit=unit
-        )
-        return bar
-
-    return stage
-
-
 def write_result(run_dir: Path, name: str, result: Evaluation) -> None:
     """Write `evaluations/NAME/` and point the links in the run folder at it."""
     folder = run_dir / "evaluations" / name
@@ -237,71 +183,9 @@ def write_result(run_dir: Path, name: str, result: Evaluation) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     hypotheses = "".join(line + "\n" for line in result.hypotheses)
     files.write_text(folder / "hypotheses.txt", hypotheses)
-    files.write_text(folder / "evaluation.json", _json(result.record))
+    files.write_text(folder / "evaluation.json", to_json(result.record))
     for file in ("evaluation.json", "hypotheses.txt"):
         files.point(run_dir / file, f"evaluations/{name}/{file}")
-
-
-def _json(record: Mapping[str, Any]) -> str:
-    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    # A file name that is no UTF-8 comes as lone surrogates; JSON has an escape for them.
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _resamples(scoring: Scoring) -> int:
-    """Return the resamples of the paired test."""
-    return scoring.bootstrap if scoring.bootstrap > 1 else metrics.RESAMPLES
-
-
-def _compared(
-    test: EvaluationSet, results: Sequence[tuple[Run, Evaluation]], config: EvaluateConfig,
-    *, scoring: Scoring,
-) -> str:  # fmt: skip
-    """Test runs against the first one, write `comparison.json` and return the tables."""
-    resamples = _resamples(scoring)
-    with _stages(test.name)("paired bootstrap test", 1) as bar:
-        differences, signatures = metrics.compare(
-            [result.hypotheses for _, result in results], test.references,
-            tokenize=scoring.tokenize, lowercase=scoring.lowercase, bootstrap=resamples,
-            with_ter=scoring.ter,
-        )  # fmt: skip
-        bar.update()
-    (first, _), *others = results
-    entries = []
-    for number, (one, result) in enumerate(results):
-        entry: dict[str, Any] = {
-            "run_dir": str(one.folder.resolve()),
-            "checkpoint": one.checkpoint,
-        }
-        entry |= _training(one) | {key: result.record[key] for key in _PLAIN}
-        for key in signatures:
-            more = differences[number - 1][key]._asdict() if number else {}
-            entry[key] = {**result.record[key], **more}
-        entries.append(entry)
-    record = {
-        "test_set": test.name,
-        **test.origin,
-        "alignments": test.alignments,
-        "references": test.further,
-        "sentences": len(test.sources),
-        "test": "paired bootstrap",
-        "resamples": resamples,
-        "signatures": signatures,
-        "runs": entries,
-        "decode": asdict(config.decode),
-    }
-    path = first.folder / "evaluations" / test.name / "comparison.json"
-    files.write_text(path, _json(finite(record)))
-    table = scoretable.score_table("run", [(one.name, result.record) for one, result in results])
-    against = scoretable.difference_table(
-        first.name,
-        [(one.name, found) for (one, _), found in zip(others, differences, strict=True)],
-        resamples=resamples,
-    )
-    if len({one.translator.target_tokenizer.fingerprint for one, _ in results}) > 1:
-        against += "\nloss and perplexity are of pieces, and these runs have different ones"
-    trained = scoretable.training_table([(one.name, _training(one)) for one, _ in results])
-    return f"test set {printable(test.name)}\n\n{table}\n\n{against}\n\n{trained}"
 
 
 def _search(decode: DecodeConfig, runs: Sequence[Run]) -> str:

@@ -11,7 +11,7 @@ _OF_RUN = (
     *("config.yaml", "metrics.jsonl", "train.log", "tokenizer", "checkpoints"),
     *("evaluation.json", "hypotheses.txt", "plots/training.png"),
 )
-_OF_EVALUATIONS = ("evaluation.json", "hypotheses.txt", "comparison.json")
+_OF_EVALUATIONS = ("evaluation.json", "hypotheses.txt", "comparison.json", "by_length.png")
 
 
 def check_place(key: str, path: Path, *, folder: bool = False) -> None:
