@@ -314,4 +314,5 @@ def test_the_page_on_a_new_score_is_a_program(tmp_path: Path) -> None:
     weights = load_file(tmp_path / "run/checkpoints/best/model.safetensors")
     assert {"decoder.score.W_a", "decoder.score.U_a"} <= set(weights)
     # Without the class there is no such score.
+    small.append("trainer.max_updates=2")
     refuse("train", *small, "model.attention=cosine", run, words=("model.attention=cosine",))
