@@ -124,7 +124,7 @@ def compared(
 
 def _training(one: Run) -> dict[str, float | int | None]:
     """Return the size of a run's network and how its training went, None where it is not told."""
-    seen = [r for r in read_records(one.folder / "metrics.jsonl") if r.get("kind") == "train"]
+    seen = list(read_records(one.folder / "metrics.jsonl"))
     figures: dict[str, list[float]] = {
         key: [r[key] for r in seen if isinstance(r.get(key), int | float)]
         for key in ("update", "tokens_per_second", "elapsed_seconds")
