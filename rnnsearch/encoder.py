@@ -179,11 +179,10 @@ class InputEncoder(Encoder):
         """Return the annotations of `source`, whose real positions `mask` tells.
 
         Raises:
-            ValueError: there are more positions than learned codes; asked for where the packing is
-                not known.
+            ValueError: there are more positions than learned codes; a whole packing cannot tell.
         """
-        if self.most_positions is not None and packing is None:
-            length = int(mask.sum(1).max())
+        if self.most_positions is not None and (packing is None or not packing.whole):
+            length = int(mask.sum(1).max()) if packing is None else len(packing.counts)
             if length > self.most_positions:
                 raise ValueError(f"{length} positions, of which {self.most_positions} have codes")
         # Learned codes have to reach to the last real position; behind it there may be padding.

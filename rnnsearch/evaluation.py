@@ -18,7 +18,6 @@ from rnnsearch.alignment_error import GoldLinks, LinkScorer, piece_counts, read_
 from rnnsearch.corpus import PairSource, read_references
 from rnnsearch.errors import UserError
 from rnnsearch.lines import counted
-from rnnsearch.reach import SHORTEN, check_reach
 from rnnsearch.scoring import score_pairs
 from rnnsearch.text import UNK, Tokenizers
 from rnnsearch.translator import Translator
@@ -161,7 +160,7 @@ def evaluate(
     translator: Translator, test: EvaluationSet,
     *, scoring: Scoring, stages: Stages, links: LinkScorer | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Translate and score a test set; refuse one with a source that learned positions do not reach.
+    """Translate and score a test set, whose sources learned positions have to reach.
 
     Args:
         translator: a model or an ensemble.
@@ -174,8 +173,6 @@ def evaluate(
     tokenizers = translator.tokenizers
     source_ids = tokenizers.source.encode_batch(test.sources)
     target_ids = tokenizers.target.encode_batch(test.targets)
-    lengths = [len(ids) for ids in source_ids]
-    check_reach(translator.models, lengths, line=f"{test.name}: line {{}}", remedy=SHORTEN)
     with stages("loss", len(source_ids)) as bar:
         attention = links.add if links else None
         log_p = score_pairs(

@@ -6,6 +6,7 @@ from rnnsearch import checkpoint as files
 from rnnsearch.alignment import read_dictionary
 from rnnsearch.errors import UserError
 from rnnsearch.model import TranslationModel, build_model
+from rnnsearch.modelchecks import check_model
 from rnnsearch.plain import load_run_config
 from rnnsearch.text import Tokenizers
 
@@ -28,11 +29,15 @@ def load_model(run_dir: Path, checkpoint: str, *, tokenizers: Tokenizers) -> Tra
         owner = run_dir
     if owner.resolve() != run_dir.resolve():
         _check_tokenizers(checkpoint, owner, tokenizers)
-    model = build_model(
-        load_run_config(owner).model,
-        source_vocab=tokenizers.source.vocab_size,
-        target_vocab=tokenizers.target.vocab_size,
-    )
+    config = load_run_config(owner).model
+    try:
+        check_model(config)
+        model = build_model(
+            config,
+            source_vocab=tokenizers.source.vocab_size, target_vocab=tokenizers.target.vocab_size,
+        )  # fmt: skip
+    except UserError as error:
+        raise UserError(f"{owner / 'config.yaml'}: {error}", status=1) from None
     load_weights(model, folder / files.MODEL)
     return model.eval()
 

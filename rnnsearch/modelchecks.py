@@ -56,5 +56,5 @@ def _check_score(name: str) -> None:
     from rnnsearch.attention import SCORES
 
     if name not in SCORES:
-        near = nearest(name, SCORES)
+        near = nearest(name, SCORES) or "; one of your own is there where its program runs"
         raise UserError(f"model.attention={name}: expected {Choice((*SCORES,))}{near}")

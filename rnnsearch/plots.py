@@ -125,7 +125,7 @@ def draw_by_length(path: Path, runs: Sequence[tuple[str, Sequence[Mapping[str, A
         known = [one for one in bins if one["bleu"] is not None]
         middles = [(one["from"] + one["to"]) / 2 for one in known]
         axes.plot(
-            middles, [one["bleu"] for one in known], marker=marker, markersize=5,
+            middles, [one["bleu"] for one in known], marker=marker, markersize=5, clip_on=False,
             label=_cut(printable(name), MAX_LABEL),
         )  # fmt: skip
     widest = max((bins for _, bins in runs), key=len)

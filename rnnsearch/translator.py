@@ -120,7 +120,7 @@ class Translator:
             raise UserError("checkpoint=[]: name one checkpoint, or several for an ensemble")
         models = [load_model(run_dir, name, tokenizers=tokenizers) for name in names]
         if dictionary is not None and not any(model.attends for model in models):
-            raise UserError(f"replace_unk: {NO_ATTENTION}, so that no word stands for another")
+            raise UserError(f"replace_unk: {run_dir}: {NO_ATTENTION}; leave it out")
         return cls(
             [model.to(pick_device(device)) for model in models], tokenizers,
             options=search_options(decode, kind=tokenizers.target.kind),
@@ -145,22 +145,20 @@ class Translator:
         """Whether there is attention, and so an alignment; in an ensemble, of any model."""
         return any(model.attends for model in self.models)
 
-    def check_reach(self, lines: Sequence[str], *, first: int = 1) -> None:
+    def check_reach(self, lines: Sequence[str], *, first: int = 1, line: str = "line {}") -> None:
         """Hold that no line is longer than learned positions reach.
 
         Args:
             lines: source text.
             first: the number of the first line.
+            line: what a line is called, with `{}` for its number.
 
         Raises:
             UserError: names the first line that is.
         """
         if any(model.most_positions is not None for model in self.models):
-            self._check_reach(self.source_tokenizer.encode_batch(lines), first=first)
-
-    def _check_reach(self, sources: list[list[int]], *, first: int = 1) -> None:
-        lengths = [len(ids) for ids in sources]
-        check_reach(self.models, lengths, line="line {}", first=first, remedy=SHORTEN)
+            lengths = [len(ids) for ids in self.source_tokenizer.encode_batch(lines)]
+            check_reach(self.models, lengths, line=line, first=first, remedy=SHORTEN)
 
     @property
     def source_tokenizer(self) -> Tokenizer:
@@ -203,7 +201,7 @@ class Translator:
             )
         _check_lines(lines)
         sources = self.source_tokenizer.encode_batch(lines)
-        self._check_reach(sources)
+        self.check_reach(lines)
         results: list[list[Translation]] = [[BLANK] for _ in lines]
         was_training = self.model.training
         for model in self.models:

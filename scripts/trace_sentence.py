@@ -29,6 +29,7 @@ from rnnsearch.batches import collate_sources
 from rnnsearch.decoder import DecoderState, Memory
 from rnnsearch.encoder import InputEncoder
 from rnnsearch.errors import UserError, printable
+from rnnsearch.model import TranslationModel
 from rnnsearch.positions import InputParts
 from rnnsearch.search import prepared, search
 from rnnsearch.text import BOS, EOS
@@ -113,14 +114,20 @@ def trace(translator: Translator, sentence: str) -> Trace:
     )  # fmt: skip
 
 
-def sections(found: Trace, *, encoder: str, attends: bool) -> Iterator[Section]:
+def sections(found: Trace, model: TranslationModel) -> Iterator[Section]:
     """Yield the stages of the way.
 
     Args:
         found: what was traced.
-        encoder: the name of the encoder's class.
-        attends: whether the model has attention.
+        model: the model that it went through.
     """
+    encoder, attends = model.encoder, model.attends
+    count = (
+        len(encoder.layers.layers) if isinstance(encoder, InputEncoder) and encoder.layers else 0
+    )
+    between = f", after {count} layers of self-attention" if count else ""
+    unit = model.decoder.unit
+    cell = ": h, and behind it the cell." if unit.state_size > unit.hidden_size else "."
     named = [f"{position} {piece}" for position, piece in enumerate(found.pieces)]
     yield Section("text", "What was typed.", [printable(found.sentence)])
     yield Section(
@@ -139,17 +146,17 @@ def sections(found: Trace, *, encoder: str, attends: bool) -> Iterator[Section]:
         "as a look-up.",
         excerpt(found.X[0], named),
     )
-    yield from _input_sections(found, named, encoder)
+    yield from _input_sections(found, named, type(encoder).__name__)
     h = found.memory.annotations
     yield Section(
         f"annotations h {shape(h)}",
-        "What the decoder may look at, a row for each piece." if attends
+        f"What the decoder may look at, a row for each piece{between}." if attends
         else "One vector c for the whole sentence: this model has no attention.",
         excerpt(h[0], named if attends else ["c"]),
     )  # fmt: skip
     yield Section(
         f"first decoder state s_0 {shape(found.start.s)}",
-        "Made of the summary of the source, before any word is said.",
+        f"Made of the summary of the source, before any word is said{cell}",
         excerpt(found.start.s, ["s_0"]),
     )
     yield from _step_sections(found, attends=attends)
@@ -254,7 +261,7 @@ def input_figure(found: Trace) -> Figure:
     """Return the input as heat maps: c X, P and Z side by side in one scale, or X alone."""
     panels = [("X: each row is the embedding of a piece", found.X[0])]
     if found.parts is not None:
-        _, P, Z = found.parts
+        P, Z = found.parts.P.detach(), found.parts.Z
         panels = [("c X: what stands there", Z[0] - P), ("P: where", P), ("Z = c X + P", Z[0])]
     # A few large numbers would make all others pale.
     most = float(torch.cat([matrix.abs() for _, matrix in panels]).quantile(0.95)) or 1.0
@@ -300,10 +307,7 @@ def main(argv: list[str] | None = None) -> int:
         options = arguments(argv)
         translator = Translator.load(options.run_dir, options.checkpoint, device="cpu")
         found = trace(translator, options.sentence)
-        model = translator.model
-        stages = list(
-            sections(found, encoder=type(model.encoder).__name__, attends=model.attends)
-        )  # fmt: skip
+        stages = list(sections(found, translator.model))
         if options.output is not None:
             try:
                 options.output.write_text(

@@ -317,7 +317,7 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
         (
             "model.attention",
             "dott",
-            "model.attention=dott: expected additive, dot, scaled_dot or general (did you mean",
+            "model.attention=dott: expected additive, dot, scaled_dot or general",
         ),
         ("data.max_ratio", 0.5, "expected a number of at least 1 or null"),
         ("data.source_lang", "", "data.source_lang= is empty"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import math
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from cases_common import QUICK, TEST, refuse, same_weights, succeed, translate
+from cases_common import QUICK, TEST, in_process, refuse, same_weights, succeed, translate
 from safetensors.torch import load_file
 from test_parity import (
     SOURCES,
@@ -433,7 +434,7 @@ def test_words_without_attention_cannot_be_replaced(tmp_path: Path) -> None:
     succeed("train", *words, *more, f"run_dir={run}")
     refuse(
         "translate", f"run_dir={run}", f"input={__file__}", "replace_unk=true",
-        words=("replace_unk: model=rnnencdec has no attention",),
+        words=("replace_unk: ", "model=rnnencdec has no attention; leave it out"),
     )  # fmt: skip
 
 
@@ -555,3 +556,71 @@ def test_parameters_at_the_sizes_of_the_paper(kind: str, count: tuple[int, ...])
     found = sum(parameter.numel() for parameter in model.parameters())
     assert found == tables_and_output + sum(count)
     assert kind != "rnnsearch" or found == 80_401_000
+
+
+# What a stranger's hands found
+
+
+@pytest.mark.parametrize("name", ["rnnsearch", "rnnencdec", "lstm", "input", "learned"])
+def test_a_sentence_is_traced_through_every_model(
+    name: str, trained: dict[str, Path], tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    scripts = Path(__file__).resolve().parent.parent / "scripts"
+    monkeypatch.syspath_prepend(str(scripts))
+    trace = importlib.import_module("trace_sentence")
+    words = [str(trained[name]), "A dog runs.", "--plots", str(tmp_path)]
+    assert trace.main(words) == 0
+    told = capsys.readouterr().out
+    assert ("There is no P" in told) is (name in ("rnnsearch", "rnnencdec", "lstm"))
+    assert ("no attention" in told) is (name in ("rnnencdec", "lstm"))
+    assert ("and behind it the cell" in told) is (name == "lstm")
+    assert ("1 layers of self-attention" in told) is (name == "input")
+    assert list(tmp_path.glob("*.png"))
+
+
+def test_outputs_keep_what_they_held_when_a_stream_is_refused(
+    trained: dict[str, Path], tmp_path: Path
+) -> None:
+    outputs = [tmp_path / name for name in ("out.fr", "links")]
+    for path in outputs:
+        path.write_text("precious\n")
+    words = (f"run_dir={trained['learned']}", f"output={outputs[0]}", f"alignments={outputs[1]}")
+    done = in_process("translate", *words, stdin=b"A dog.\n" + b"dog " * 80 + b"\n")
+    assert done.status == 2
+    assert "line 2 has" in done.err
+    assert [path.read_text() for path in outputs] == ["precious\n"] * 2
+
+
+def test_runs_are_compared_only_if_all_reach_as_far(
+    trained: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "long.en").write_text("dog " * 80 + "\n")
+    (tmp_path / "long.fr").write_text("chien\n")
+    names = [trained["input"], trained["learned"]]
+    test = (f"data.test.source={tmp_path}/long.en", f"data.test.target={tmp_path}/long.fr")
+    told = refuse("evaluate", f'run_dir=["{names[0]}","{names[1]}"]', *test, words=("line 1 has",))
+    assert str(names[1]) in told
+    assert not (names[0] / "evaluations" / "long").exists()
+
+
+def test_library_calls_do_not_cut_what_learned_positions_do_not_reach() -> None:
+    model = random_model(replace(INPUT, positions="learned", max_positions=5))
+    with pytest.raises(ValueError, match="6 positions, of which 5 have codes"):
+        forced(model, collate([[4, 5, 6, 7, 8]], [[5]]))
+    source = torch.tensor([[4, 5, 6, 7, 8, 2]])
+    with pytest.raises(ValueError, match="6 positions, of which 5 have codes"):
+        model.encode(source, torch.ones_like(source, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("key", ["model.bias", "model.scale_embeddings", "trainer.cuda_graphs"])
+def test_a_switch_is_no_number(key: str, tmp_path: Path) -> None:
+    model = "model=transformer_input"
+    refuse(
+        "train", *WORDS, model, f"{key}=3", f"run_dir={tmp_path / 'x'}",
+        words=(f"{key}=3: expected true or false",),
+    )  # fmt: skip
+
+
+def test_a_list_of_runs_is_told_how_to_be_quoted(trained: dict[str, Path]) -> None:
+    told = refuse("evaluate", "run_dir=[a=1,b=2]", words=("quote it twice",))
+    assert told.endswith("""'run_dir=["a=1","b=2"]'""")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 import yaml
-from cases_common import QUICK, TEST, environment, refuse
+from cases_common import BASE, QUICK, TEST, environment, refuse
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from safetensors.torch import load_file
 
@@ -313,6 +313,15 @@ def test_the_page_on_a_new_score_is_a_program(tmp_path: Path) -> None:
     assert call("translate", run, stdin="A dog.\n").count("\n") == 1
     weights = load_file(tmp_path / "run/checkpoints/best/model.safetensors")
     assert {"decoder.score.W_a", "decoder.score.U_a"} <= set(weights)
-    # Without the class there is no such score.
+    # Without the class there is no such score, and that is said in one line.
+    line = tmp_path / "line.en"
+    line.write_text("A dog.\n")
+    words = ("model.attention=cosine", "config.yaml")
+    told = refuse("translate", run, f"input={line}", words=words)
+    assert "one of your own" in told
+    other = tmp_path / "other"
+    start = (f"start_from={tmp_path / 'run'}", f"run_dir={other}", *BASE, "trainer.max_updates=1")
+    refuse("train", *start, words=("start_from=", "model.attention=cosine"))
+    assert not other.exists()
     small.append("trainer.max_updates=2")
     refuse("train", *small, "model.attention=cosine", run, words=("model.attention=cosine",))

@@ -56,6 +56,9 @@ def run(config: EvaluateConfig) -> None:
     resamples = resamples_of(scoring) if len(names) > 1 else scoring.bootstrap
     metrics.check_bootstrap(resamples, lines=max(len(test.sources) for test in tests))
     runs = [_load(name, config) for name in names]
+    for test in tests:
+        for one in runs:
+            one.translator.check_reach(test.sources, line=f"{one.name}: {test.name}: line {{}}")
     scorers = [[_link_scorer(test, one) for one in runs] for test in tests]
     if len(runs) > 1:
         told = "the settings of the search, and test sets that are not given, are those of"

@@ -8,7 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob, Override, QuotedString
 from hydra.errors import HydraException
 
-from rnnsearch.cli.quoting import quoted_twice
+from rnnsearch.cli.quoting import list_quoted_twice, quoted_twice
 from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.errors import UserError, nearest
 from rnnsearch.plain import MISSING, fields_of, known_keys, split_optional
@@ -48,7 +48,9 @@ def read_override(word: str, root: type) -> Override:
         hint = nearest(key, [name for name, _ in known_keys(root)])
         raise UserError(f"{key}: there is no such key{hint}")
     message = f"{key}: its value has a character with a meaning of its own; quote it twice"
-    raise UserError(f"{message}: {quoted_twice(key, value)}")
+    several = type_of(key, root) is Any and re.fullmatch(r"\[.*\]", value, re.DOTALL)
+    spelt = list_quoted_twice(key, value[1:-1].split(",")) if several else quoted_twice(key, value)
+    raise UserError(f"{message}: {spelt}")
 
 
 def _parsed(word: str) -> Override | None:
@@ -86,6 +88,8 @@ def check_override(override: Override, *, root: type, sweep: bool) -> None:
         _check_sweep(override, groups, root=root, sweep=sweep)
     elif key in groups:
         _check_choices(override, [override.value()], groups[key])
+    elif type_of(key, root) is bool and not isinstance(override.value(), bool):
+        raise UserError(f"{word}: expected true or false")
     elif key in _nodes(root) and not isinstance(override.value(), dict):
         raise UserError(f"{word}: expected a group of keys; its keys are written {key}.NAME=VALUE")
 
@@ -148,12 +152,12 @@ def elsewhere(key: str) -> UserError:
 
 
 def _check_choices(override: Override, values: Iterable[Any], kinds: list[str]) -> None:
-    """Hold that a group gets names; an experiment may be a list of them."""
+    """Hold that a group gets a name."""
     for value in values:
-        several = value if isinstance(value, list) and not kinds else [value]
-        named = all(isinstance(name, str | QuotedString) for name in several)
-        if (not named and not (kinds and isinstance(value, dict))) or MISSING in several:
-            wanted = f"one of {', '.join(kinds)}" if kinds else "a name, or a list of names"
+        # Other parts of the configuration go by the choice, before an interpolation is resolved.
+        named = isinstance(value, str | QuotedString) and "${" not in str(value)
+        if (not named and not (kinds and isinstance(value, dict))) or value == MISSING:
+            wanted = f"one of {', '.join(kinds)}" if kinds else "a name"
             raise UserError(f"{override.input_line}: expected {wanted}")
 
 

@@ -25,6 +25,12 @@ def quoted_twice(key: str, value: str) -> str:
     return shlex.quote(f"{key}={quoted(value)}")
 
 
+def list_quoted_twice(key: str, values: list[str]) -> str:
+    """Return an override with a list as to be typed, each value quoted for Hydra."""
+    bare = [value.strip().strip("\"'") for value in values]
+    return shlex.quote(f"{key}=[{','.join(map(quoted, bare))}]")
+
+
 def quoted_value(value: str) -> str:
     """Return what is to be typed after ``KEY=``, quoted twice where that is needed."""
     return value if _PLAIN.fullmatch(value) else shlex.quote(quoted(value))

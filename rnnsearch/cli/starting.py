@@ -7,6 +7,7 @@ from typing import Any
 
 from rnnsearch.config import TrainConfig
 from rnnsearch.errors import UserError
+from rnnsearch.modelchecks import check_model
 from rnnsearch.plain import load_run_config
 from rnnsearch.validation import shown
 
@@ -43,7 +44,8 @@ def take_over(config: TrainConfig, *, given: frozenset[str], experiment: str | N
     config.tokenizer.path = path
     if config.start_from is not None:
         differences += _differences("model", config.model, source.model)
-        source.model.dropout = config.model.dropout
+        if "model.dropout" in given or experiment is not None:
+            source.model.dropout = config.model.dropout
         config.model = source.model
     for typed, came, has in differences:
         if typed in given:
@@ -86,6 +88,10 @@ def _load(key: str, run_dir: Path) -> TrainConfig:
         raise UserError(f"{key}: {error}", status=error.status) from None
     if not (run_dir / "tokenizer").is_dir():
         raise UserError(f"{key}={run_dir}: the run has no tokenizer/ yet; name one that has begun")
+    try:
+        check_model(config.model)
+    except UserError as error:
+        raise UserError(f"{key}={run_dir}: {error}") from None
     if key == "start_from" and not (run_dir / "checkpoints").is_dir():
         raise UserError(f"{key}={run_dir}: the run has no checkpoint yet; let it save one first")
     return config

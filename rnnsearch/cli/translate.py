@@ -43,6 +43,9 @@ def run(config: TranslateConfig) -> None:
     _check_attention(config, translator)
     if config.input != STANDARD and Path(config.input).is_file():
         _check_reach(config, translator)
+    windows = _windows(config.input, WINDOW * config.decode.batch_sentences)
+    first = next(windows, [])
+    translator.check_reach(first)  # before an output loses what it held
     aligned, plots = config.alignments is not None, config.plots
     unknown: list[int] = []
     with (
@@ -50,7 +53,7 @@ def run(config: TranslateConfig) -> None:
         _sink("alignments", config.alignments) as alignments,
         progress_bar(None, description="translating", unit="line") as bar,
     ):
-        for lines in _windows(config.input, WINDOW * config.decode.batch_sentences):
+        for lines in itertools.chain([first], windows):
             translator.check_reach(lines, first=len(unknown) + 1)
             found = translator.translate_n_best(
                 lines, config.n_best,
