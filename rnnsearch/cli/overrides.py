@@ -88,7 +88,7 @@ def check_override(override: Override, *, root: type, sweep: bool) -> None:
         _check_sweep(override, groups, root=root, sweep=sweep)
     elif key in groups:
         _check_choices(override, [override.value()], groups[key])
-    elif type_of(key, root) is bool and not isinstance(override.value(), bool):
+    elif type_of(key, root) is bool and type(override.value()) in (int, float):
         raise UserError(f"{word}: expected true or false")
     elif key in _nodes(root) and not isinstance(override.value(), dict):
         raise UserError(f"{word}: expected a group of keys; its keys are written {key}.NAME=VALUE")
