@@ -64,7 +64,7 @@ def draw_alignment(
     if weights.shape != shape:
         raise ValueError(f"weights of shape {weights.shape} for (target, source) pieces {shape}")
     figure = FigureCanvasAgg(Figure(dpi=DPI)).figure
-    with _quiet_glyphs():
+    with quiet_glyphs():
         axes = figure.add_axes(_write_labels(figure, source_pieces, target_pieces, title))
         axes.set(xticks=[], yticks=[], facecolor="tab:red")
         if weights.size:
@@ -139,7 +139,7 @@ def draw_by_length(path: Path, runs: Sequence[tuple[str, Sequence[Mapping[str, A
     legend = axes.legend(frameon=False)
     for text in legend.get_texts():
         text.set_parse_math(False)  # `$` in a name starts no formula
-    with _quiet_glyphs():
+    with quiet_glyphs():
         _save(figure, path)
 
 
@@ -250,7 +250,7 @@ def _save(figure: Figure, path: Path) -> None:
 
 
 @contextmanager
-def _quiet_glyphs() -> Iterator[None]:
+def quiet_glyphs() -> Iterator[None]:
     """Silence the warnings about characters that no font has: the picture shows boxes for them."""
     missing = r"Glyph \d+ .*missing from|Matplotlib currently does not support"
     with warnings.catch_warnings():

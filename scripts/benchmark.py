@@ -28,6 +28,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
+from argument_types import whole
 from bench import pieces
 from bench.environments import PEERS, interpreter
 from bench.workers import MARK
@@ -207,21 +208,13 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     add("--peer", action="append", default=[], choices=sorted(PEERS), help="may be repeated")
     add("--peer-minutes", type=float, default=30.0, help="to train a peer once, before it decodes")
     add("--precision", choices=("fp32", "bf16"), default="fp32", help="of our matrix products")
-    add("--rounds", type=positive, default=5)
-    add("--updates", type=positive, default=8, help="of a round")
-    add("--sentences", type=positive, default=192, help="of a round; an eighth one at a time")
+    add("--rounds", type=whole(1), default=5)
+    add("--updates", type=whole(1), default=8, help="of a round")
+    add("--sentences", type=whole(1), default=192, help="of a round; an eighth one at a time")
     add("--core", type=int, default=0, help="the core that all are pinned to")
     add("--work", type=Path, default=Path("runs/benchmark"),
         help="what is kept; remove it when the run has changed")  # fmt: skip
     return parser.parse_args(argv)
-
-
-def positive(text: str) -> int:
-    """Return a number of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is too small, the least is 1")
-    return number
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from argument_types import whole
 from corpus import phenomena
 from corpus.phrase import Pair
 from corpus.stream import BLOCK, long_stream, stream
@@ -134,19 +135,6 @@ def write(pairs: Iterator[Pair], folder: Path, name: str) -> Iterator[Pair]:
             french.write(f"{pair.french}\n")
             alignment.write(f"{pair.alignment}\n")
             yield pair
-
-
-def whole(lowest: int) -> Callable[[str], int]:
-    """Return an argument type: a whole number not below `lowest`."""
-
-    def parse(text: str) -> int:
-        value = int(text)
-        if value < lowest:
-            raise argparse.ArgumentTypeError(f"{value} is too small, the least is {lowest}")
-        return value
-
-    parse.__name__ = "whole number"
-    return parse
 
 
 def share(text: str) -> tuple[str, float]:

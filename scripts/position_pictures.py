@@ -14,54 +14,25 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
+from argument_types import whole
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.patches import Circle, Wedge
+from teaching.pictures import DPI, FONT, Matrix, OneLineParser, heat_map, new_figure, save
 
 from rnnsearch.errors import UserError
 from rnnsearch.positions import BASE, sinusoidal_codes
 
-Matrix = npt.NDArray[np.floating]
-
-DPI = 120
 SMALL = (16, 32)
 CLOCKS = 16  # positions whose hands are shown
-SIGNED = "RdBu_r"  # blue, white, red: told apart also by who sees no red or green
 AMOUNT = "cividis"
 WIDTH, HEIGHT = 1536, 640  # most pixels of a matrix, unless it has more cells
 MARGINS = (75, 65, 125, 75)  # pixels on its left, below, on its right, above
 LINE, MARK = "#0072b2", "#d55e00"  # blue and vermilion of Okabe and Ito
-FONT: Any = {"font.size": 11, "axes.titlesize": 13, "axes.titlelocation": "left"}
-
-
-class OneLineParser(argparse.ArgumentParser):
-    """Tells wrong arguments in one line, as the commands of the package do."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise `message` as the user's mistake."""
-        raise UserError(f"{message}; --help names all")
-
-
-def whole(lowest: int) -> Callable[[str], int]:
-    """Return an argument type: a whole number not below `lowest`."""
-
-    def parse(text: str) -> int:
-        value = int(text)
-        if value < lowest:
-            raise argparse.ArgumentTypeError(f"{value} is too small, the least is {lowest}")
-        return value
-
-    parse.__name__ = "whole number"
-    return parse
 
 
 def even(text: str) -> int:
@@ -73,27 +44,6 @@ def even(text: str) -> int:
 
 
 even.__name__ = "whole number"
-
-
-def new_figure(width: float, height: float, *, arranged: bool = True) -> Figure:
-    """Return a figure of so many inches that needs no display.
-
-    Args:
-        width: inches.
-        height: inches.
-        arranged: whether matplotlib finds the places of its parts.
-    """
-    figure = Figure(
-        figsize=(width, height), dpi=DPI, layout="constrained" if arranged else None
-    )  # fmt: skip
-    return FigureCanvasAgg(figure).figure
-
-
-def heat_map(axes: Axes, matrix: Matrix, *, most: float) -> AxesImage:
-    """Draw a matrix in signed colours from -most to most."""
-    return axes.imshow(
-        matrix, cmap=SIGNED, vmin=-most, vmax=most, aspect="auto", interpolation="none"
-    )
 
 
 def codes_figure(length: int, size: int) -> Figure:
@@ -211,25 +161,6 @@ def likeness_figure(length: int, size: int, row: int) -> Figure:
     right.grid(alpha=0.3)
     right.spines[["top", "right"]].set_visible(False)
     return figure
-
-
-def save(figure: Figure, folder: Path, name: str) -> Iterator[Path]:
-    """Write a figure as PNG and SVG, byte for byte the same each time; yield their paths.
-
-    Raises:
-        UserError: the folder cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for suffix, metadata in (("png", {}), ("svg", {"Date": None})):
-            path = folder / f"{name}.{suffix}"
-            with rc_context({"svg.hashsalt": name}):
-                figure.savefig(path, metadata=metadata, facecolor="white")
-            yield path
-    except OSError as error:
-        raise UserError(
-            f"{folder}: cannot be written ({error.strerror}); name another folder"
-        ) from error
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
 import sys
@@ -309,12 +310,18 @@ def test_a_model_without_positions_has_a_picture_of_its_embeddings(
     assert min(pixels(tmp_path / "input.png").shape[:2]) > 300
 
 
-def test_names_of_any_letters_take_one_width(script: Callable[[str], Any]) -> None:
-    assert script("trace_sentence").aligned(["猫", "abc", "\t"]) == ["猫 ", "abc", "\\t "]
+@pytest.fixture
+def telling(script: Callable[[str], Any]) -> Any:
+    """Return the module that tells a trace; the scripts' folder is on the path."""
+    return importlib.import_module("teaching.stages")
 
 
-def test_an_excerpt_says_where_it_was_cut(script: Callable[[str], Any]) -> None:
-    excerpt = script("trace_sentence").excerpt
+def test_names_of_any_letters_take_one_width(telling: Any) -> None:
+    assert telling.aligned(["猫", "abc", "\t"]) == ["猫 ", "abc", "\\t "]
+
+
+def test_an_excerpt_says_where_it_was_cut(telling: Any) -> None:
+    excerpt = telling.excerpt
     whole = torch.tensor([[0.12345, -1.0], [2.0, 0.0]])
     assert excerpt(whole, ["a", "bc"]) == ["a    0.1235  -1.0000", "bc   2.0000   0.0000"]
     wide = torch.zeros(9, 7)

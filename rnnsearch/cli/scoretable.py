@@ -155,7 +155,7 @@ def _by_length(rows: Sequence[Row]) -> str:
         cells.append([name, *(_number(found[b]["bleu"], 2) if b in found else "-" for b in bins)])
     cells.append(["sentences", *counts])
     head = ["BLEU by words", *(f"{first}-{last}" for first, last in bins)]
-    label = max(map(_width, [head[0], *(row[0] for row in cells if _short(row[0]))]))
+    label = max(map(terminal_width, [head[0], *(row[0] for row in cells if _short(row[0]))]))
     widest = max(map(len, [*head[1:], *(cell for row in cells for cell in row[1:])]))
     step = max((_COLUMNS - label) // (widest + 2), 1)
     blocks = [
@@ -194,7 +194,8 @@ def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         else:
             laid += [[name], ["", *row[1:]]]
     widths = [
-        max(_width(row[column]) for row in laid if len(row) > 1) for column in range(len(head))
+        max(terminal_width(row[column]) for row in laid if len(row) > 1)
+        for column in range(len(head))
     ]
     return "\n".join(_line(row, widths) for row in laid)
 
@@ -202,18 +203,19 @@ def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     if len(row) == 1:
         return row[0]
-    cells = [row[0] + " " * (widths[0] - _width(row[0]))]
+    cells = [row[0] + " " * (widths[0] - terminal_width(row[0]))]
     cells += [
-        " " * (width - _width(cell)) + cell for cell, width in zip(row[1:], widths[1:], strict=True)
+        " " * (room - terminal_width(cell)) + cell
+        for cell, room in zip(row[1:], widths[1:], strict=True)
     ]
     return "  ".join(cells).rstrip()
 
 
 def _short(name: str) -> bool:
-    return _width(name) <= _LONGEST_NAME
+    return terminal_width(name) <= _LONGEST_NAME
 
 
-def _width(text: str) -> int:
+def terminal_width(text: str) -> int:
     """Return how many columns a terminal needs for a text."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

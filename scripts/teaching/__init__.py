@@ -1,0 +1,1 @@
+"""What the scripts for teaching share."""
