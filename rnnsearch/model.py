@@ -21,7 +21,6 @@ from rnnsearch.encoder import (
     InputEncoder,
     ResetAfterEncoder,
 )
-from rnnsearch.errors import UserError
 from rnnsearch.modelconfig import (
     AttentionConfig,
     ModelConfig,
@@ -145,9 +144,6 @@ def build_model(config: ModelConfig, *, source_vocab: int, target_vocab: int) ->
         config: the `model` group.
         source_vocab: K_x, the four special ids included.
         target_vocab: K_y, likewise.
-
-    Raises:
-        UserError: the program has no such score function.
     """
     embedding = nn.Embedding(source_vocab, config.embedding_size)
     encoder: Encoder
@@ -216,11 +212,6 @@ def _decoder(config: ModelConfig, target_vocab: int) -> Decoder:
     annotation = n_e
     if isinstance(config, AttentionConfig):
         annotation = 2 * n_e
-        if config.attention not in SCORES:
-            raise UserError(
-                f"model.attention={config.attention}: there is no such score in this program, but "
-                f"{', '.join(SCORES)}; run the one that adds it"
-            )
         score = SCORES[config.attention](n, annotation, config.alignment_size or n)
     elif isinstance(config, RnnencdecConfig):
         unit = UNITS[config.unit]

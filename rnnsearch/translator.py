@@ -157,8 +157,11 @@ class Translator:
             UserError: names the first line that is.
         """
         if any(model.most_positions is not None for model in self.models):
-            lengths = [len(ids) for ids in self.source_tokenizer.encode_batch(lines)]
-            check_reach(self.models, lengths, line=line, first=first, remedy=SHORTEN)
+            self._check_reach(self.source_tokenizer.encode_batch(lines), first=first, line=line)
+
+    def _check_reach(self, sources: list[list[int]], *, first: int, line: str) -> None:
+        lengths = [len(ids) for ids in sources]
+        check_reach(self.models, lengths, line=line, first=first, remedy=SHORTEN)
 
     @property
     def source_tokenizer(self) -> Tokenizer:
@@ -201,7 +204,7 @@ class Translator:
             )
         _check_lines(lines)
         sources = self.source_tokenizer.encode_batch(lines)
-        self.check_reach(lines)
+        self._check_reach(sources, first=1, line="line {}")
         results: list[list[Translation]] = [[BLANK] for _ in lines]
         was_training = self.model.training
         for model in self.models:

@@ -73,7 +73,8 @@ def start_update(run: Run, loaded: Loaded, *, batches: int) -> Started:
     norm = torch.full((), float(divisor), device=run.device)
     nll = torch.zeros((), device=run.device)
     for batch in loaded.batches:
-        nll = nll + (_backward(run, batch, norm) if run.graphs is None else run.graphs(batch, norm))
+        played = None if run.graphs is None else run.graphs(batch, norm)
+        nll = nll + (add_gradients(run, batch, norm) if played is None else played)
     gradient_norm = clip_gradients(run.model, trainer.clip_norm)
     outcome = torch.stack([nll, gradient_norm])
     # PyTorch's fused optimizers, and our own, do nothing where this is 1.
@@ -96,7 +97,7 @@ def finish(started: Started) -> Update:
     return Update(nll, started.tokens, gradient_norm, started.learning_rate, skipped)
 
 
-def _backward(run: Run, batch: Batch, norm: Tensor) -> Tensor:
+def add_gradients(run: Run, batch: Batch, norm: Tensor) -> Tensor:
     """Add the gradients of the loss of a batch, over `norm`; return its nll."""
     with operands(run.operands):
         forced = run.model(batch)
@@ -111,6 +112,6 @@ def _backward(run: Run, batch: Batch, norm: Tensor) -> Tensor:
 def cuda_graphs(run: Run) -> Graphs:
     """Return what records the passes of a training on a GPU."""
     return Graphs(
-        lambda batch, norm: _backward(run, batch, norm), run.model.parameters(),
+        lambda batch, norm: add_gradients(run, batch, norm), run.model.parameters(),
         record=cuda_recorder(),
     )  # fmt: skip

@@ -34,6 +34,7 @@ from rnnsearch.attention import SCORES, attend, padding_bias
 from rnnsearch.batches import collate
 from rnnsearch.encoder import InputEncoder
 from rnnsearch.model import build_model
+from rnnsearch.modelchecks import BUILT_IN_SCORES
 from rnnsearch.modelconfig import ModelConfig, RnnencdecConfig, TransformerInputConfig
 from rnnsearch.recurrent import LSTMUnit, plain_scan
 
@@ -556,6 +557,10 @@ def test_parameters_at_the_sizes_of_the_paper(kind: str, count: tuple[int, ...])
     found = sum(parameter.numel() for parameter in model.parameters())
     assert found == tables_and_output + sum(count)
     assert kind != "rnnsearch" or found == 80_401_000
+
+
+def test_the_names_that_are_accepted_unseen_are_those_of_the_scores() -> None:
+    assert set(BUILT_IN_SCORES) == set(SCORES)
 
 
 # What a stranger's hands found

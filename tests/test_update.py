@@ -29,7 +29,7 @@ from rnnsearch.runlog import RunLog
 from rnnsearch.search import search_options
 from rnnsearch.text import Tokenizers
 from rnnsearch.translator import Translator
-from rnnsearch.update import _backward, finish, load, start_update
+from rnnsearch.update import add_gradients, finish, load, start_update
 
 # What makes the host wait for a GPU: reading a number, or a shape that depends on numbers.
 ASKING = ("_local_scalar_dense", "nonzero", "masked_select", "_unique2", "equal", "is_nonzero")
@@ -225,7 +225,7 @@ def test_recorded_passes_give_the_same_updates(
         )  # fmt: skip
         if graphs:
             run.graphs = Graphs(
-                lambda batch, norm, run=run: _backward(run, batch, norm),
+                lambda batch, norm, run=run: add_gradients(run, batch, norm),
                 run.model.parameters(), record=fake_recorder,
             )  # fmt: skip
         done = [

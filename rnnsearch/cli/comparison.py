@@ -84,13 +84,14 @@ def compared(
         )  # fmt: skip
         bar.update()
     (first, _), *others = results
+    trained = [_training(one) for one, _ in results]
     entries = []
     for number, (one, result) in enumerate(results):
         entry: dict[str, Any] = {
             "run_dir": str(one.folder.resolve()),
             "checkpoint": one.checkpoint,
         }
-        entry |= _training(one) | {key: result.record[key] for key in _PLAIN}
+        entry |= trained[number] | {key: result.record[key] for key in _PLAIN}
         for key in signatures:
             more = differences[number - 1][key]._asdict() if number else {}
             entry[key] = {**result.record[key], **more}
@@ -118,8 +119,9 @@ def compared(
     )
     if len({one.translator.target_tokenizer.fingerprint for one, _ in results}) > 1:
         against += "\nloss and perplexity are of pieces, and these runs have different ones"
-    trained = scoretable.training_table([(one.name, _training(one)) for one, _ in results])
-    return f"test set {printable(test.name)}\n\n{table}\n\n{against}\n\n{trained}"
+    names = [one.name for one, _ in results]
+    trainings = scoretable.training_table(list(zip(names, trained, strict=True)))
+    return f"test set {printable(test.name)}\n\n{table}\n\n{against}\n\n{trainings}"
 
 
 def _training(one: Run) -> dict[str, float | int | None]:

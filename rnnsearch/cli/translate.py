@@ -41,11 +41,8 @@ def run(config: TranslateConfig) -> None:
         device=config.device, decode=config.decode, replace_unk=config.replace_unk,
     )  # fmt: skip
     _check_attention(config, translator)
-    if config.input != STANDARD and Path(config.input).is_file():
-        _check_reach(config, translator)
-    windows = _windows(config.input, WINDOW * config.decode.batch_sentences)
-    first = next(windows, [])
-    translator.check_reach(first)  # before an output loses what it held
+    windows = _reached(config, translator)
+    first = next(windows, [])  # before an output loses what it held
     aligned, plots = config.alignments is not None, config.plots
     unknown: list[int] = []
     with (
@@ -54,7 +51,6 @@ def run(config: TranslateConfig) -> None:
         progress_bar(None, description="translating", unit="line") as bar,
     ):
         for lines in itertools.chain([first], windows):
-            translator.check_reach(lines, first=len(unknown) + 1)
             found = translator.translate_n_best(
                 lines, config.n_best,
                 alignments=aligned or plots is not None, progress=bar.update,
@@ -80,12 +76,26 @@ def _check_attention(config: TranslateConfig, translator: Translator) -> None:
             raise UserError(f"{key}: {NO_ATTENTION}, and nothing to show; leave it out")
 
 
-def _check_reach(config: TranslateConfig, translator: Translator) -> None:
-    """Go through a file for lines that are too long, before anything is written."""
-    first = 1
-    for lines in _windows(config.input, WINDOW * config.decode.batch_sentences):
-        translator.check_reach(lines, first=first)
-        first += len(lines)
+def _reached(config: TranslateConfig, translator: Translator) -> Iterator[list[str]]:
+    """Yield the windows of the input, held against where learned positions end.
+
+    A file is gone through before its first window, a stream as its lines come.
+    """
+    size = WINDOW * config.decode.batch_sentences
+
+    def checked() -> Iterator[list[str]]:
+        first = 1
+        for lines in _windows(config.input, size):
+            translator.check_reach(lines, first=first)
+            yield lines
+            first += len(lines)
+
+    if config.input == STANDARD or not Path(config.input).is_file():
+        yield from checked()
+        return
+    for _ in checked():
+        pass
+    yield from _windows(config.input, size)
 
 
 def _tell_unknown(unknown: Sequence[int], *, replaced: bool) -> None:
