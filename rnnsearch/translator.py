@@ -145,6 +145,11 @@ class Translator:
         """Whether there is attention, and so an alignment; in an ensemble, of any model."""
         return any(model.attends for model in self.models)
 
+    @property
+    def limited(self) -> bool:
+        """Whether there are sources that learned positions do not reach."""
+        return any(model.most_positions is not None for model in self.models)
+
     def check_reach(self, lines: Sequence[str], *, first: int = 1, line: str = "line {}") -> None:
         """Hold that no line is longer than learned positions reach.
 
@@ -156,7 +161,7 @@ class Translator:
         Raises:
             UserError: names the first line that is.
         """
-        if any(model.most_positions is not None for model in self.models):
+        if self.limited:
             self._check_reach(self.source_tokenizer.encode_batch(lines), first=first, line=line)
 
     def _check_reach(self, sources: list[list[int]], *, first: int, line: str) -> None:

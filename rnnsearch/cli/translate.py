@@ -90,12 +90,10 @@ def _reached(config: TranslateConfig, translator: Translator) -> Iterator[list[s
             yield lines
             first += len(lines)
 
-    if config.input == STANDARD or not Path(config.input).is_file():
-        yield from checked()
-        return
-    for _ in checked():
-        pass
-    yield from _windows(config.input, size)
+    if translator.limited and config.input != STANDARD and Path(config.input).is_file():
+        for _ in checked():
+            pass
+    yield from checked()
 
 
 def _tell_unknown(unknown: Sequence[int], *, replaced: bool) -> None:
