@@ -18,14 +18,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import safetensors
 import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
 from rnnsearch.errors import UserError
+from rnnsearch.wholefiles import flush, replace, write_text, writing
 
 FORMAT = 1
-STEP = re.compile(r"step-(\d+)")
+# One entry in the head of the file: several would come in any order, and change its bytes.
+_ABOUT = "about"
+STEP = re.compile(r"step-([0-9]{1,18})")
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 _REMEDY = "copy the run folder again, or use another checkpoint or run"
 
@@ -51,61 +55,19 @@ def lock(run_dir: Path) -> Iterator[None]:
         os.close(handle)
 
 
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn a failure to write into one line that names `path` and the system's reason."""
-    try:
-        yield
-    except (OSError, SafetensorError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UserError(
-            f"{path}: could not be written: {reason}; nothing that was saved before is lost",
-            status=1,
-        ) from error
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _replace(temporary: Path, path: Path) -> None:
-    _flush(temporary)
-    temporary.replace(path)
-    _flush(path.parent)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a small file whole or not at all.
-
-    Raises:
-        UserError: with the system's reason (status 1).
-    """
-    temporary = path.with_name(f".{path.name}.tmp")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(_encoded(text))
-        _replace(temporary, path)
-
-
-def _encoded(text: str) -> bytes:
-    """Return UTF-8; a file name that is none (told by its surrogates) is escaped as in JSON."""
-    try:
-        data = text.encode("utf-8", "surrogateescape")
-        data.decode()
-    except UnicodeError:
-        return text.encode("utf-8", "backslashreplace")
-    return data
-
-
 def save_step(
     run_dir: Path, update: int, *, model: Mapping[str, Tensor], optimizer: Mapping[str, Tensor],
-    state: Mapping[str, Any],
+    state: Mapping[str, Any], about: Mapping[str, str],
 ) -> None:  # fmt: skip
     """Write `checkpoints/step-N` and point `last` at it.
+
+    Args:
+        run_dir: the run folder.
+        update: N.
+        model: its tensors by name.
+        optimizer: likewise.
+        state: what `state.json` is to hold.
+        about: what the model belongs to; it stays with the tensors wherever they are copied.
 
     Raises:
         UserError: the disk refuses; the earlier checkpoints stay as they were (status 1).
@@ -118,14 +80,15 @@ def save_step(
         shutil.rmtree(temporary, ignore_errors=True)
         try:
             temporary.mkdir()
-            safetensors.torch.save_file(dict(model), temporary / MODEL)
+            told = {_ABOUT: json.dumps(dict(about), sort_keys=True)}
+            safetensors.torch.save_file(dict(model), temporary / MODEL, told)
             safetensors.torch.save_file(dict(optimizer), temporary / OPTIMIZER)
             (temporary / STATE).write_bytes(_state_text(state).encode())
             for name in (MODEL, OPTIMIZER, STATE):
-                _flush(temporary / name)
+                flush(temporary / name)
             if step.exists():  # of a run that was taken up again from an earlier checkpoint
                 step.rename(folder / f".old-{update}.tmp")
-            _replace(temporary, step)
+            replace(temporary, step)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
@@ -156,7 +119,7 @@ def point(link: Path, target: str) -> None:
         if link.is_dir() and not link.is_symlink():  # the run was copied by what follows links
             link.rename(gone)
         temporary.replace(link)
-        _flush(link.parent)
+        flush(link.parent)
     shutil.rmtree(gone, ignore_errors=True)
 
 
@@ -222,7 +185,8 @@ def newest_first(run_dir: Path) -> list[Path]:
 def save_average(run_dir: Path, updates: list[int]) -> None:
     """Write `checkpoints/averaged`: the mean of the weights at `updates`, summed in float64."""
     folder = run_dir / "checkpoints" / "averaged"
-    weights = [load_tensors(run_dir / f"checkpoints/step-{u}" / MODEL) for u in updates]
+    models = [run_dir / f"checkpoints/step-{update}" / MODEL for update in updates]
+    weights = [load_tensors(model) for model in models]
     mean = {
         name: (sum(w[name].double() for w in weights) / len(weights)).to(first.dtype)  # type: ignore[union-attr]
         for name, first in weights[0].items()
@@ -230,8 +194,9 @@ def save_average(run_dir: Path, updates: list[int]) -> None:
     temporary = folder / f".{MODEL}.tmp"
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        safetensors.torch.save_file(mean, temporary)
-        _replace(temporary, folder / MODEL)
+        told = {_ABOUT: json.dumps(load_about(models[0]), sort_keys=True)}
+        safetensors.torch.save_file(mean, temporary, told)
+        replace(temporary, folder / MODEL)
     write_text(folder / STATE, json.dumps({"format": FORMAT, "averaged": updates}, indent=1))
 
 
@@ -247,6 +212,20 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         raise _damaged(path, error) from error
 
 
+def load_about(path: Path) -> dict[str, str]:
+    """Return what a `.safetensors` file says about its tensors; older ones say nothing.
+
+    Raises:
+        UserError: it is missing, or incomplete or damaged (status 1).
+    """
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            about = json.loads((file.metadata() or {}).get(_ABOUT, "{}"))
+    except (OSError, SafetensorError, ValueError, RecursionError) as error:
+        raise _damaged(path, error) from error
+    return {str(name): str(fact) for name, fact in about.items()} if isinstance(about, dict) else {}
+
+
 def load_state(step: Path) -> dict[str, Any]:
     """Read `state.json` of a step folder.
 
@@ -256,7 +235,7 @@ def load_state(step: Path) -> dict[str, Any]:
     path = step / STATE
     try:
         state = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _damaged(path, error) from error
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         raise UserError(f'{path}: not written by this version: no "format": {FORMAT}', status=1)

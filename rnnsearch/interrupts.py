@@ -38,10 +38,15 @@ def ending_at_once(begun: Callable[[], bool]) -> Iterator[None]:
 
 
 class Interrupts:
-    """Remembers a signal until `check` is called; a second Ctrl-C ends at once."""
+    """Remembers a signal until `check` is called; a second Ctrl-C ends at once.
 
-    def __init__(self) -> None:
+    Args:
+        patient: a second one changes nothing.
+    """
+
+    def __init__(self, *, patient: bool = False) -> None:
         self.received: int | None = None
+        self.patient = patient
 
     @contextlib.contextmanager
     def caught(self) -> Iterator[None]:
@@ -55,7 +60,7 @@ class Interrupts:
                 signal.signal(number, handler)
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
-        if self.received is not None and number == signal.SIGINT:
+        if self.received is not None and number == signal.SIGINT and not self.patient:
             signal.default_int_handler(number, frame)
         self.received = number
 

@@ -1,14 +1,36 @@
 """Models from checkpoints, held against the run that they belong to, and dictionaries."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+
+import torch
 
 from rnnsearch import checkpoint as files
 from rnnsearch.alignment import read_dictionary
+from rnnsearch.config import TrainConfig
 from rnnsearch.errors import UserError
 from rnnsearch.model import TranslationModel, build_model
 from rnnsearch.modelchecks import check_model
+from rnnsearch.modelconfig import ModelConfig
 from rnnsearch.plain import load_run_config
 from rnnsearch.text import Tokenizers
+from rnnsearch.validation import check_values
+
+
+def load_config(run_dir: Path) -> TrainConfig:
+    """Return the configuration of a run folder, whose every value may be one.
+
+    Raises:
+        UserError: there is no run, or its `config.yaml` is damaged (status 1).
+    """
+    config = load_run_config(run_dir)
+    try:
+        check_values(config)
+        check_model(config.model)
+    except UserError as error:
+        raise UserError(f"{run_dir / 'config.yaml'}: {error}", status=1) from None
+    return config
 
 
 def load_model(run_dir: Path, checkpoint: str, *, tokenizers: Tokenizers) -> TranslationModel:
@@ -29,17 +51,51 @@ def load_model(run_dir: Path, checkpoint: str, *, tokenizers: Tokenizers) -> Tra
         owner = run_dir
     if owner.resolve() != run_dir.resolve():
         _check_tokenizers(checkpoint, owner, tokenizers)
-    config = load_run_config(owner).model
-    try:
-        check_model(config)
-        model = build_model(
+    config = load_config(owner).model
+    model = _unfilled(config, tokenizers)
+    check_about(folder / files.MODEL, describe(config, tokenizers))
+    load_weights(model, folder / files.MODEL)
+    return model.eval()
+
+
+def _unfilled(config: ModelConfig, tokenizers: Tokenizers) -> TranslationModel:
+    """Return a model whose weights take no memory yet: its sizes are anybody's claim so far."""
+    with torch.device("meta"):
+        return build_model(
             config,
             source_vocab=tokenizers.source.vocab_size, target_vocab=tokenizers.target.vocab_size,
         )  # fmt: skip
-    except UserError as error:
-        raise UserError(f"{owner / 'config.yaml'}: {error}", status=1) from None
-    load_weights(model, folder / files.MODEL)
-    return model.eval()
+
+
+def describe(config: ModelConfig, tokenizers: Tokenizers) -> dict[str, str]:
+    """Return what weights belong to: the tokenizers, and what their shapes do not tell."""
+    free = ("model.dropout", "model.init")  # they mean nothing to weights that are there
+    settings = {f"model.{key}": str(value) for key, value in asdict(config).items()}
+    return {
+        "tokenizer of the source": tokenizers.source.fingerprint,
+        "tokenizer of the target": tokenizers.target.fingerprint,
+        **{key: value for key, value in settings.items() if key not in free},
+    }
+
+
+def check_about(path: Path, expected: Mapping[str, str]) -> None:
+    """Hold that weights belong to a model and its tokenizers, as far as their file tells.
+
+    Args:
+        path: the file of the weights.
+        expected: what `describe` says of the run.
+
+    Raises:
+        UserError: the file is missing or damaged, or they do not (status 1).
+    """
+    told = files.load_about(path)
+    for name, content in expected.items():
+        if told.get(name, content) != content:
+            raise UserError(
+                f"{path}: does not belong to this run: its {name} is another; copy the run folder "
+                "again",
+                status=1,
+            )
 
 
 def _check_tokenizers(checkpoint: str, owner: Path, tokenizers: Tokenizers) -> None:
@@ -54,7 +110,7 @@ def _check_tokenizers(checkpoint: str, owner: Path, tokenizers: Tokenizers) -> N
 
 
 def load_weights(model: TranslationModel, path: Path) -> None:
-    """Fill `model` with the tensors of `path`.
+    """Fill `model`, which may have no memory yet, with the tensors of `path`.
 
     Raises:
         UserError: the file is missing or damaged, or its tensors are not this model's.
@@ -70,6 +126,8 @@ def load_weights(model: TranslationModel, path: Path) -> None:
             f"{came.get(name, 'missing')}, expected {expected.get(name, 'none')}",
             status=1,
         )
+    if model.W_o.weight.is_meta:
+        model.to_empty(device="cpu")
     model.load_state_dict(weights)
 
 

@@ -54,6 +54,18 @@ def build_optimizer(config: OptimizerConfig, model: nn.Module) -> torch.optim.Op
             raise TypeError(f"no builder for {type(config).__name__}")
 
 
+def state_names(optimizer: torch.optim.Optimizer) -> frozenset[str]:
+    """Return the names of the tensors that an optimizer of `build_optimizer` keeps of a parameter.
+
+    Adadelta may also keep `touched` of an embedding.
+    """
+    if isinstance(optimizer, Adadelta):
+        return frozenset({"step", "square_avg", "acc_delta"})
+    if isinstance(optimizer, torch.optim.SGD):
+        return frozenset({"momentum_buffer"})
+    return frozenset({"step", "exp_avg", "exp_avg_sq"})
+
+
 @torch.no_grad()
 def clip_gradients(model: nn.Module, most: float | None) -> Float[Tensor, ""]:
     """Scale all gradients so that their common 2-norm is at most `most`; return the norm before.

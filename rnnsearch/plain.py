@@ -12,9 +12,12 @@ from typing import Any, TypeVar
 import yaml
 
 from rnnsearch.config import KINDS, TrainConfig
+from rnnsearch.confined import check_confined
 from rnnsearch.errors import UserError
 
 SCHEMA_VERSION = 5
+_MOST_BYTES = 1 << 20  # of config.yaml; ours take two thousand
+_MOST_DEPTH = 20
 MISSING = "???"  # how YAML marks a key that has no value yet
 
 T = TypeVar("T")
@@ -216,7 +219,8 @@ def load_run_config(run_dir: Path) -> TrainConfig:
     """Return the configuration of a run folder.
 
     Raises:
-        UserError: status 2 where there is no run, status 1 where its ``config.yaml`` is damaged.
+        UserError: status 2 where there is no run, status 1 where its ``config.yaml`` is damaged or
+            the folder reaches outside itself.
     """
     path = run_dir / "config.yaml"
     if not run_dir.is_dir():
@@ -228,12 +232,28 @@ def load_run_config(run_dir: Path) -> TrainConfig:
         raise UserError(f"run_dir={run_dir}: {what}")
     if not path.is_file():
         raise UserError(f"run_dir={run_dir}: this folder holds no run, it has no config.yaml")
+    check_confined(run_dir)
     try:
-        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        return from_plain(_read_yaml(path), name=str(path))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: incomplete or damaged ({reason})", status=1) from None
-    return from_plain(plain, name=str(path))
+
+
+def _read_yaml(path: Path) -> Any:
+    """Return the values of a file such as `to_yaml` writes, whoever has written it."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"larger than {_MOST_BYTES} bytes")
+    text = path.read_text(encoding="utf-8")
+    depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MOST_DEPTH:  # the time that a parser takes grows with its square
+            raise ValueError(f"nested more than {_MOST_DEPTH} deep")
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError("it has an alias, by which few bytes can stand for many values")
+    return yaml.safe_load(text)
 
 
 def system_path(text: str) -> str:

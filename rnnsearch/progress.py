@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -54,11 +55,48 @@ class Progress:
 
         Raises:
             KeyError: one is missing.
+            TypeError: one is of another kind, or a counter is negative.
         """
         names = [f.name for f in dataclasses.fields(cls)]
-        progress = cls(**{name: state[name] for name in names})
-        progress.ranking = [(float(score), int(update)) for score, update in progress.ranking]
-        return progress
+        values = {name: state[name] for name in names}
+        for name, value in values.items():
+            if not _KINDS[name](value):
+                raise TypeError(f"{name} is {str(value)[:50]}")
+        values["ranking"] = [(float(score), update) for score, update in values["ranking"]]
+        return cls(**values)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def _is_ranked(value: Any) -> bool:
+    pair = isinstance(value, list | tuple) and len(value) == 2
+    return pair and _is_number(value[0]) and _is_count(value[1])
+
+
+def _list_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(holds, value))
+
+
+def _or_none(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or holds(value)
+
+
+# What each field may be in a file that anybody may have written.
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("update", "epoch", "batch", "validated"), _is_count),
+    **dict.fromkeys(("bad_validations", "plateau", "bad_updates"), _is_count),
+    **dict.fromkeys(("elapsed_seconds", "rate_cut"), _is_number),
+    **dict.fromkeys(("best", "reference"), _or_none(_is_number)),
+    "best_update": _or_none(_is_count),
+    "ranking": _list_of(_is_ranked),
+    "recent": _list_of(_is_count),
+}
 
 
 def is_better(metric: str, score: float, than: float | None) -> bool:

@@ -47,6 +47,7 @@ class Choice(NamedTuple):
 
 
 COUNT = Range(1, LARGEST)
+SIZE = Range(1, 1_000_000)  # of vectors; far beyond it even their number overflows
 COUNT_OR_NONE = Range(0, LARGEST)
 POSITIVE = Range(0, low_open=True)
 NOT_NEGATIVE = Range(0)
@@ -59,20 +60,20 @@ RULES: dict[str, Range | Choice] = {
     "n_best": COUNT,
     "alignment_format": Choice(("pharaoh", "json")),
     "bootstrap": Range(0, 1_000_000),
-    "model.hidden_size": COUNT,
-    "model.encoder_size": COUNT,
-    "model.embedding_size": COUNT,
-    "model.maxout_size": COUNT,
-    "model.alignment_size": COUNT,
+    "model.hidden_size": SIZE,
+    "model.encoder_size": SIZE,
+    "model.embedding_size": SIZE,
+    "model.maxout_size": SIZE,
+    "model.alignment_size": SIZE,
     "model.dropout": SHARE,
     "model.init": Choice(("paper", "xavier")),
     "model.wiring": Choice(("appendix", "equation4", "original")),
     "model.unit": Choice(("gated", "lstm")),
     "model.positions": Choice(("sinusoidal", "learned", "none")),
-    "model.max_positions": Range(2, LARGEST),
-    "model.layers": COUNT_OR_NONE,
-    "model.heads": COUNT,
-    "model.feedforward_size": COUNT,
+    "model.max_positions": Range(2, 1_000_000_000),
+    "model.layers": Range(0, 1000),
+    "model.heads": SIZE,
+    "model.feedforward_size": SIZE,
     "data.max_length": COUNT,
     "data.max_ratio": Range(1),
     "tokenizer.vocab_size": Range(5, 10_000_000),  # SentencePiece never ends on far larger ones

@@ -10,6 +10,7 @@ import torch
 from rnnsearch.batches import Batch
 from rnnsearch.config import TrainConfig
 from rnnsearch.corpus import EncodedCorpus
+from rnnsearch.distributed import SharedGradients, World
 from rnnsearch.graphs import Graphs
 from rnnsearch.interrupts import Interrupts
 from rnnsearch.model import TranslationModel
@@ -27,7 +28,10 @@ class ValidationSet(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The pairs of an update on the device, in one part or several."""
+    """What a process works on in an update, on the device, in one part, several or none.
+
+    `pairs` and `tokens`, target tokens with EOS, count the whole update.
+    """
 
     batches: list[Batch]
     pairs: int
@@ -54,6 +58,8 @@ class Run:
     scored: bool = False  # a validation has come since
     ahead: Loaded | None = None  # the next update's pairs
     graphs: Graphs | None = None  # of trainer.cuda_graphs
+    world: World = field(default_factory=World)
+    gradients: SharedGradients | None = None  # where there are several processes
 
     @property
     def device(self) -> torch.device:

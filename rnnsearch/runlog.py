@@ -14,7 +14,7 @@ from typing import Any, Self, TextIO
 
 from tqdm import tqdm
 
-from rnnsearch import checkpoint as files
+from rnnsearch.wholefiles import write_text, writing
 
 
 class RunLog:
@@ -22,9 +22,11 @@ class RunLog:
 
     Args:
         run_dir: the run folder.
+        silent: tell nothing; for all but the first of several processes.
     """
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, *, silent: bool = False) -> None:
+        self.silent = silent
         self.metrics = run_dir / "metrics.jsonl"
         self.log = run_dir / "train.log"
         self.bar: tqdm[Any] | None = None
@@ -38,7 +40,9 @@ class RunLog:
 
     def say(self, message: str) -> None:
         """Write one line to `train.log` and standard error."""
-        with files.writing(self.log), self._open_log() as log:
+        if self.silent:
+            return
+        with writing(self.log), self._open_log() as log:
             log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}\n")
         tqdm.write(message, file=sys.stderr)
 
@@ -52,11 +56,13 @@ class RunLog:
 
     def record(self, fields: Mapping[str, Any]) -> None:
         """Append one line to `metrics.jsonl`; what is not finite is written as null."""
+        if self.silent:
+            return
         plain = {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
             for key, value in fields.items()
         }
-        with files.writing(self.metrics), self.metrics.open("a", encoding="utf-8") as metrics:
+        with writing(self.metrics), self.metrics.open("a", encoding="utf-8") as metrics:
             metrics.write(json.dumps(plain) + "\n")
 
     def rewind(self, update: int, *, validated: int) -> None:
@@ -66,7 +72,7 @@ class RunLog:
             update: the update that the training goes on from.
             validated: the update of the last validation that is not lost.
         """
-        if not self.metrics.exists():
+        if self.silent or not self.metrics.exists():
             return
         kept = []
         for line in self.metrics.read_bytes().split(b"\n"):
@@ -77,17 +83,22 @@ class RunLog:
             if not isinstance(record, dict):
                 continue
             last = validated if record.get("kind") == "validation" else update
-            if record.get("update", 0) <= last:
+            at = record.get("update", 0)
+            if isinstance(at, int) and at <= last:
                 kept.append(json.dumps(record))
-        files.write_text(self.metrics, "".join(line + "\n" for line in kept))
+        write_text(self.metrics, "".join(line + "\n" for line in kept))
 
     def start_bar(self, share: float) -> None:
         """Show the training bar from `share` of the budget on; nothing without a terminal."""
         self.bar = tqdm(
             total=1.0, initial=share, desc="training", dynamic_ncols=True, leave=False,
-            disable=not sys.stderr.isatty(), file=sys.stderr,
+            disable=self.silent or not sys.stderr.isatty(), file=sys.stderr,
             bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
         )  # fmt: skip
+
+    def progress_bar(self, total: int, *, description: str, unit: str) -> "tqdm[Any]":
+        """Return a bar as `progress_bar` does, silent where the log is."""
+        return progress_bar(total, description=description, unit=unit, silent=self.silent)
 
     def advance(self, share: float, postfix: Mapping[str, str]) -> None:
         """Move the training bar to `share` of the budget, with figures behind it."""
@@ -96,11 +107,13 @@ class RunLog:
             self.bar.update(share - self.bar.n)
 
 
-def progress_bar(total: int | None, *, description: str, unit: str) -> "tqdm[Any]":
+def progress_bar(
+    total: int | None, *, description: str, unit: str, silent: bool = False
+) -> "tqdm[Any]":
     """Return a bar on standard error with speed and time left, silent without a terminal."""
     return tqdm(
         total=total, desc=description, unit=unit, dynamic_ncols=True, file=sys.stderr,
-        disable=not sys.stderr.isatty(), leave=False,
+        disable=silent or not sys.stderr.isatty(), leave=False,
     )  # fmt: skip
 
 

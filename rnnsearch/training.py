@@ -10,7 +10,6 @@ from rnnsearch.batches import Plan, plan_epoch
 from rnnsearch.errors import Interrupted, UserError
 from rnnsearch.progress import end_reason, judge, share_done
 from rnnsearch.run import Run
-from rnnsearch.runlog import progress_bar
 from rnnsearch.saving import save
 from rnnsearch.scoring import score_pairs
 from rnnsearch.update import Update, finish, load, start_update
@@ -37,13 +36,13 @@ def fit(run: Run) -> str:
             if regular and progress.validated < progress.update:
                 validate(run, regular=True)
             progress.elapsed_seconds += time.perf_counter() - start
+            _agree(run)
             if regular or (trainer.save_every is not None and _due(run, trainer.save_every)):
                 save(run)
             reason = end_reason(progress, trainer)
             if reason is not None:
                 break
             plan = train_one(run, plan)
-            run.interrupts.check()
         if progress.validated < progress.update:
             validate(run, regular=False)
         save(run)
@@ -52,6 +51,19 @@ def fit(run: Run) -> str:
         run.log.say(f"stopped at update {progress.update}; the same command goes on from here")
         raise
     return reason
+
+
+def _agree(run: Run) -> None:
+    """Let all processes have the time of the first one, and stop when one was told to.
+
+    Raises:
+        Interrupted: a signal came, here or elsewhere.
+    """
+    told = run.world.numbers([run.progress.elapsed_seconds, run.interrupts.received or 0])
+    run.progress.elapsed_seconds = told[0][0]
+    signal = max(int(received) for _, received in told)
+    if signal:
+        raise Interrupted(signal)
 
 
 def _due(run: Run, every: int | None) -> bool:
@@ -153,17 +165,15 @@ def validate(run: Run, *, regular: bool) -> None:
         regular: whether patience and schedule count it.
     """
     progress, trainer, valid = run.progress, run.config.trainer, run.valid
-    sources, targets = valid.encoded.pairs(np.arange(len(valid.encoded)))
-    with progress_bar(2 * len(sources), description="validation", unit="line") as bar:
-
-        def step(lines: int) -> None:
-            bar.update(lines)
-            run.interrupts.check()
-
-        log_p = score_pairs(run.model, sources, targets, progress=step)
-        found = run.translator.translate(valid.sources, alignments=False, progress=step)
-    hypotheses = [translation.text for translation in found]
-    loss = -float(log_p.sum()) / sum(len(ids) + 1 for ids in targets)
+    shares = run.world.gather(_validate_share(run))
+    if None in shares:
+        _agree(run)
+    log_p, hypotheses = np.empty(len(valid.sources)), [""] * len(valid.sources)
+    for rank, (scores_of_share, lines) in enumerate(shares):
+        log_p[rank :: len(shares)] = scores_of_share
+        hypotheses[rank :: len(shares)] = lines
+    pieces = int(valid.encoded.target_lengths.sum()) + len(valid.encoded)
+    loss = -float(log_p.sum()) / pieces
     bleu = metrics.bleu(hypotheses, valid.references)
     chrf = metrics.chrf(hypotheses, valid.references)
     scores = {"loss": loss, "bleu": bleu.score, "chrf": chrf.score}
@@ -184,5 +194,24 @@ def validate(run: Run, *, regular: bool) -> None:
         f"perplexity {metrics.perplexity(loss):.2f}, BLEU {bleu.score:.2f}, chrF {chrf.score:.2f}"
         f"{', best so far' if best else ''}"
     )
-    sample = progress.update % max(len(sources), 1)
+    sample = progress.update % len(hypotheses)
     run.log.say(f"  {valid.sources[sample]} -> {hypotheses[sample]}")
+
+
+def _validate_share(run: Run) -> tuple[list[float], list[str]] | None:
+    """Return log p and the translation of each pair of this process's share; None if stopped."""
+    share = run.world.share(np.arange(len(run.valid.sources), dtype=np.int32))
+    sources, targets = run.valid.encoded.pairs(share)
+    lines = [run.valid.sources[int(index)] for index in share]
+    try:
+        with run.log.progress_bar(2 * len(lines), description="validation", unit="line") as bar:
+
+            def step(done: int) -> None:
+                bar.update(done)
+                run.interrupts.check()
+
+            log_p = score_pairs(run.model, sources, targets, progress=step)
+            found = run.translator.translate(lines, alignments=False, progress=step)
+    except Interrupted:  # the others wait for an answer all the same
+        return None
+    return log_p.tolist(), [translation.text for translation in found]

@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 from rnnsearch.alignment import replace_unknown
 from rnnsearch.batches import collate, collate_sources, plan_decoding
 from rnnsearch.config import DecodeConfig
+from rnnsearch.devices import pick_device
 from rnnsearch.errors import UserError
 from rnnsearch.hypotheses import Hypothesis
-from rnnsearch.loading import load_dictionary, load_model
+from rnnsearch.loading import load_config, load_dictionary, load_model
 from rnnsearch.model import TranslationModel
-from rnnsearch.plain import load_run_config
 from rnnsearch.reach import SHORTEN, check_reach
 from rnnsearch.scoring import force
 from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search, search_options
 from rnnsearch.stepping import Stepper
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
-from rnnsearch.validation import pick_device
 
 END_MARK = "</s>"
 """How the end of the source is shown in pictures and alignments."""
@@ -111,7 +110,7 @@ class Translator:
                 several tokenizers.
         """
         run_dir = Path(run_dir)
-        config = load_run_config(run_dir)
+        config = load_config(run_dir)
         decode = decode or config.decode
         tokenizers = Tokenizers.load(run_dir / "tokenizer")
         dictionary = load_dictionary(replace_unk, tokenizers.target.kind)

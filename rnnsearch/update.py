@@ -45,15 +45,16 @@ class Update(NamedTuple):
 
 
 def load(run: Run, indices: NDArray[np.int32]) -> Loaded:
-    """Return the pairs of an update on the device; `trainer.accumulate` cuts them into parts."""
+    """Return this process's pairs of an update, which `trainer.accumulate` cuts into parts."""
     trainer = run.config.trainer
-    parts = [run.train.pairs(p) for p in np.array_split(indices, trainer.accumulate) if len(p)]
+    shares = [run.world.share(part) for part in np.array_split(indices, trainer.accumulate)]
+    parts = [run.train.pairs(share) for share in shares if len(share)]
     whole = trainer.cuda_graphs
     batches = [
         collate(sources, targets, multiple=BUCKET if whole else 1, whole=whole).to(run.device)
         for sources, targets in parts
     ]
-    tokens = sum(len(ids) + 1 for _, targets in parts for ids in targets)
+    tokens = int(run.train.target_lengths[indices].sum()) + len(indices)
     return Loaded(batches, pairs=len(indices), tokens=tokens)
 
 
@@ -68,13 +69,19 @@ def start_update(run: Run, loaded: Loaded, *, batches: int) -> Started:
         batches: batches in a pass over the data.
     """
     trainer, optimizer = run.config.trainer, run.optimizer
-    optimizer.zero_grad(set_to_none=not trainer.cuda_graphs)
+    torch.manual_seed(_seed(run))
+    if run.gradients is None:
+        optimizer.zero_grad(set_to_none=not trainer.cuda_graphs)
+    else:
+        run.gradients.clear()
     divisor = normaliser(trainer.loss_reduction, sentences=loaded.pairs, tokens=loaded.tokens)
     norm = torch.full((), float(divisor), device=run.device)
     nll = torch.zeros((), device=run.device)
     for batch in loaded.batches:
         played = None if run.graphs is None else run.graphs(batch, norm)
         nll = nll + (add_gradients(run, batch, norm) if played is None else played)
+    if run.gradients is not None:
+        nll = run.gradients.sum(nll)
     gradient_norm = clip_gradients(run.model, trainer.clip_norm)
     outcome = torch.stack([nll, gradient_norm])
     # PyTorch's fused optimizers, and our own, do nothing where this is 1.
@@ -88,6 +95,16 @@ def start_update(run: Run, loaded: Loaded, *, batches: int) -> Started:
         group["lr"] = rate
     optimizer.step()
     return Started(outcome, loaded.tokens, rate)
+
+
+def _seed(run: Run) -> int:
+    """Return what dropout draws from in the next update.
+
+    It depends on nothing that came before, so a run goes on with the same numbers, also with
+    another number of processes; each of them draws its own.
+    """
+    words = np.random.SeedSequence([run.config.seed, run.progress.update, run.world.rank])
+    return int(words.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def finish(started: Started) -> Update:

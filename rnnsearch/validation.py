@@ -1,7 +1,6 @@
 """Checks of a configuration, all before any work."""
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from rnnsearch.config import (
     TranslateConfig,
     listed,
 )
+from rnnsearch.devices import check_device, pick_device
 from rnnsearch.errors import UserError, nearest
 from rnnsearch.modelchecks import check_model
 from rnnsearch.modelconfig import RnnsearchConfig
@@ -25,7 +25,7 @@ from rnnsearch.plain import expected, fields_of, split_optional
 from rnnsearch.rules import RULES, Choice, Range
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 
 def validate(config: Command) -> None:
@@ -34,8 +34,7 @@ def validate(config: Command) -> None:
     Raises:
         UserError: names the key, what came and what was expected.
     """
-    for key, value, hint in _leaves(config):
-        _check_value(key, value, hint)
+    check_values(config)
     match config:
         case TrainConfig():
             _check_train(config)
@@ -44,7 +43,21 @@ def validate(config: Command) -> None:
         case TranslateConfig():
             _check_translate(config)
     _check_decode(config.decode)
-    _check_device(config.device)
+    check_device(config.device)
+
+
+def check_values(node: Any, prefix: str = "") -> None:
+    """Check each value below a group by itself.
+
+    Args:
+        node: a configuration or one of its groups.
+        prefix: of its keys, such as `model.`.
+
+    Raises:
+        UserError: names the key, what came and what was expected.
+    """
+    for key, value, hint in _leaves(node, prefix):
+        _check_value(key, value, hint)
 
 
 def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -254,38 +267,6 @@ def _check_decode(decode: DecodeConfig) -> None:
     if decode.max_length_ratio is not None and decode.min_length_ratio > decode.max_length_ratio:
         message = f"decode.min_length_ratio={decode.min_length_ratio} is more than"
         raise UserError(f"{message} decode.max_length_ratio={decode.max_length_ratio}")
-
-
-def _check_device(device: str) -> None:
-    _check_device_name(device)
-    if device.startswith("cuda"):
-        pick_device(device)
-
-
-def _check_device_name(device: str) -> None:
-    if re.fullmatch(r"auto|cpu|cuda(:\d+)?", device) is None:
-        near = nearest(device, ("auto", "cpu", "cuda"))
-        raise UserError(f"device={device}: expected auto, cpu, cuda or cuda:N{near}")
-
-
-def pick_device(device: str) -> "torch.device":
-    """Return the device that `device` names; `auto` is a GPU where there is one.
-
-    Raises:
-        UserError: another name; `cuda` without one, or `cuda:N` beyond their number.
-    """
-    _check_device_name(device)
-    import torch  # slow to load; whoever needs only the check of `cpu` goes without it
-
-    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if device == "cpu" or (device == "auto" and not found):
-        return torch.device("cpu")
-    if not found:
-        raise UserError(f"device={device}: no CUDA device was found; use device=auto or device=cpu")
-    number = int(device.partition(":")[2] or 0)
-    if number >= found:
-        raise UserError(f"device={device}: the devices here are cuda:0 to cuda:{found - 1}")
-    return torch.device("cuda", number)
 
 
 def shown(value: Any) -> str:

@@ -8,12 +8,15 @@ import torch
 from rnnsearch import checkpoint as files
 from rnnsearch.errors import UserError
 
+ABOUT = {"model.wiring": "original"}
 WEIGHTS = {"w": torch.arange(6.0).reshape(2, 3)}
 
 
 def save(folder, update, value=1.0):
     model = {"w": torch.full((2, 3), value)}
-    files.save_step(folder, update, model=model, optimizer=WEIGHTS, state={"update": update})
+    files.save_step(
+        folder, update, model=model, optimizer=WEIGHTS, state={"update": update}, about=ABOUT
+    )
 
 
 def test_a_step_holds_plain_files_and_last_points_at_it(tmp_path):
@@ -63,6 +66,7 @@ def test_average_is_the_mean(tmp_path):
     averaged = tmp_path / "checkpoints" / "averaged"
     assert files.load_tensors(averaged / files.MODEL)["w"].unique().tolist() == [2.5]
     assert files.load_state(averaged)["averaged"] == [10, 20]
+    assert files.load_about(averaged / files.MODEL) == ABOUT
 
 
 @pytest.mark.parametrize("size", [0, 5, 60])

@@ -28,6 +28,7 @@ from rnnsearch.config import (
     data_folder,
     paths_of,
 )
+from rnnsearch.devices import pick_device
 from rnnsearch.errors import UserError
 from rnnsearch.modelconfig import ModelConfig, RnnsearchConfig
 from rnnsearch.plain import (
@@ -42,7 +43,7 @@ from rnnsearch.plain import (
 )
 from rnnsearch.resuming import compare_for_resume
 from rnnsearch.rules import RULES
-from rnnsearch.validation import pick_device, validate
+from rnnsearch.validation import validate
 
 
 def compose(*argv: str) -> TrainConfig:
@@ -304,13 +305,13 @@ def test_every_number_has_a_rule_and_every_rule_a_key() -> None:
     ("key", "value", "message"),
     [
         ("seed", -1, "seed=-1: expected a whole number of at least 0 and at most 4294967295"),
-        ("model.hidden_size", 0, "expected a whole number of at least 1$"),
-        ("model.hidden_size", 10**20, "expected a whole number of at most 2147483647$"),
+        ("model.hidden_size", 0, "expected a whole number of at least 1 and at most 1000000$"),
+        ("model.hidden_size", 10**20, "expected a whole number .* and at most 1000000$"),
         ("data.max_length", 2**31, "expected a whole number of at most 2147483647 or null"),
         ("tokenizer.vocab_size", 10**19, "at least 5 and at most 10000000"),
         ("decode.length_penalty", 400.0, "expected a number of at least 0 and at most 50"),
         ("decode.max_length_ratio", 1e300, "expected a number above 0 and at most 1000 or null"),
-        ("model.encoder_size", -3, "expected a whole number of at least 1 or null"),
+        ("model.encoder_size", -3, "expected a whole number of at least 1 and .* or null"),
         ("model.dropout", 1.0, "expected a number of at least 0 and below 1"),
         ("model.init", "papr", "expected paper or xavier .did you mean 'paper'"),
         ("model.wiring", "other", "expected appendix, equation4 or original"),

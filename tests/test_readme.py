@@ -48,7 +48,10 @@ def blocks(language: str) -> list[str]:
 def commands() -> list[str]:
     """Return the command lines of the README, each on one line and without what goes into it."""
     text = "\n".join(blocks("sh")).replace("\\\n", " ")
-    lines = [line.rpartition("| ")[2] for line in text.split("\n")]
+    lines = [
+        re.sub("^.* -m (?=rnnsearch )| &$", "", line.rpartition("| ")[2])
+        for line in text.split("\n")
+    ]
     return [line for line in lines if line.startswith("rnnsearch ")]
 
 

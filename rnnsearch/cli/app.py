@@ -27,6 +27,7 @@ from rnnsearch.cli.messages import COMPOSITION_ERRORS, as_user_error, configs_mi
 from rnnsearch.cli.options import Options, read_options
 from rnnsearch.config import KINDS
 from rnnsearch.errors import UserError
+from rnnsearch.launch import check_launch
 from rnnsearch.plain import MISSING, fields_of, load_run_config, system_path
 
 
@@ -42,6 +43,7 @@ def run_command(command: str, argv: list[str]) -> int:
     """
     root = ROOTS[command]
     options = read_options(argv, root=root)
+    check_launch(command, sweep=options.sweep)
     if importlib.util.find_spec("rnnsearch.configs") is None:
         raise configs_missing()
     _store_schemas()

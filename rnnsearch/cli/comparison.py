@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rnnsearch import checkpoint as files
 from rnnsearch import metrics
 from rnnsearch.cli import scoretable
 from rnnsearch.config import EvaluateConfig
@@ -18,6 +17,7 @@ from rnnsearch.evaluation import Bar, Evaluation, EvaluationSet, Scoring, Stages
 from rnnsearch.lines import read_records
 from rnnsearch.runlog import progress_bar
 from rnnsearch.translator import Translator
+from rnnsearch.wholefiles import write_text
 
 # What `comparison.json` says of a run beside the scores that are tested.
 _PLAIN = (
@@ -109,7 +109,7 @@ def compared(
         "decode": asdict(config.decode),
     }
     path = first.folder / "evaluations" / test.name / "comparison.json"
-    files.write_text(path, to_json(finite(record)))
+    write_text(path, to_json(finite(record)))
     _draw([(one.name, result.record) for one, result in results], path.with_name("by_length.png"))
     table = scoretable.score_table("run", [(one.name, result.record) for one, result in results])
     against = scoretable.difference_table(

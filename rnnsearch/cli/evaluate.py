@@ -28,6 +28,7 @@ from rnnsearch.evaluation import (
 )
 from rnnsearch.lines import counted
 from rnnsearch.translator import NO_ATTENTION, Translator
+from rnnsearch.wholefiles import write_text, writing
 
 
 def run(config: EvaluateConfig) -> None:
@@ -182,11 +183,11 @@ def _link_scorer(test: EvaluationSet, one: Run) -> LinkScorer | None:
 def write_result(run_dir: Path, name: str, result: Evaluation) -> None:
     """Write `evaluations/NAME/` and point the links in the run folder at it."""
     folder = run_dir / "evaluations" / name
-    with files.writing(folder):
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     hypotheses = "".join(line + "\n" for line in result.hypotheses)
-    files.write_text(folder / "hypotheses.txt", hypotheses)
-    files.write_text(folder / "evaluation.json", to_json(result.record))
+    write_text(folder / "hypotheses.txt", hypotheses)
+    write_text(folder / "evaluation.json", to_json(result.record))
     for file in ("evaluation.json", "hypotheses.txt"):
         files.point(run_dir / file, f"evaluations/{name}/{file}")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from rnnsearch import __version__
 from rnnsearch.errors import Interrupted, UserError, nearest
 from rnnsearch.interrupts import ending_at_once
+from rnnsearch.launch import label
 
 _REMEDY = (
     "lower trainer.batch_sentences, trainer.batch_tokens, decode.batch_sentences or "
@@ -112,7 +113,7 @@ def _status(argv: list[str]) -> int:
 
 def _tell(message: str, status: int) -> int:
     with contextlib.suppress(OSError):
-        print(f"rnnsearch: {UserError(message)}", file=sys.stderr)
+        print(f"rnnsearch: {label()}{UserError(message)}", file=sys.stderr)
     return status
 
 

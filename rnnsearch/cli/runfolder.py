@@ -4,9 +4,10 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from rnnsearch.checkpoint import lock, writing
+from rnnsearch.checkpoint import lock
 from rnnsearch.cli.places import check_place
 from rnnsearch.errors import Interrupted, UserError
+from rnnsearch.wholefiles import writing
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from rnnsearch.cli.places import check_not, check_outside_run, check_place, insi
 from rnnsearch.config import DataConfig, EvaluateConfig, data_folder, listed, paths_of
 from rnnsearch.corpus import PairSource
 from rnnsearch.errors import UserError
+from rnnsearch.wholefiles import write_text
 
 
 def check_scores(
@@ -94,7 +95,7 @@ def write_scores(path: Path, text: str) -> None:
     """
     plain = not path.exists() or (path.is_file() and os.access(path.parent, os.W_OK))
     if plain and not path.is_symlink():
-        files.write_text(path, text)
+        write_text(path, text)
         return
     try:
         with path.open("wb") as file:

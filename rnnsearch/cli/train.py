@@ -1,7 +1,9 @@
 """`rnnsearch train`: from a configuration to a run folder, or on from where it stopped."""
 
-import os
+import contextlib
+import platform
 import re
+import time
 from pathlib import Path
 
 import datasets
@@ -9,30 +11,36 @@ import torch
 
 from rnnsearch import checkpoint as files
 from rnnsearch.cli.quoting import quoted_twice
+from rnnsearch.cli.resume import start_or_resume
 from rnnsearch.cli.runfolder import run_folder
 from rnnsearch.cli.sources import training_sources
 from rnnsearch.cli.starting import starting_weights
 from rnnsearch.config import SubwordConfig, TrainConfig
 from rnnsearch.corpus import PairSource, encode_pairs, nonblank
+from rnnsearch.devices import pick_device
+from rnnsearch.distributed import SharedGradients, World, joined
 from rnnsearch.errors import UserError
 from rnnsearch.interrupts import Interrupts
-from rnnsearch.loading import load_weights
+from rnnsearch.launch import launched
+from rnnsearch.loading import check_about, load_weights
 from rnnsearch.model import build_model
 from rnnsearch.optim import build_optimizer
-from rnnsearch.plain import load_run_config, to_plain, to_yaml
+from rnnsearch.plain import to_plain, to_yaml
 from rnnsearch.products import operands_for
 from rnnsearch.progress import Progress, end_reason
 from rnnsearch.reach import check_reach
-from rnnsearch.resuming import compare_for_resume
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
-from rnnsearch.saving import average, fingerprints, restore
+from rnnsearch.saving import about, average, fingerprints, load_progress, restore
 from rnnsearch.search import search_options
 from rnnsearch.text import Tokenizers, train_tokenizers
 from rnnsearch.training import fit
 from rnnsearch.translator import Translator
 from rnnsearch.update import cuda_graphs
-from rnnsearch.validation import pick_device
+from rnnsearch.wholefiles import write_text
+
+# A file that is new on a shared file system may take so long to be seen from another machine.
+_SHARED_SECONDS = 60
 
 
 def run(config: TrainConfig) -> None:
@@ -42,23 +50,64 @@ def run(config: TrainConfig) -> None:
         UserError: what the user can mend.
         Interrupted: SIGTERM or Ctrl-C, after saving.
     """
-    folder = config.folder
-    interrupts = Interrupts()
-    with run_folder(folder), RunLog(folder) as log, interrupts.caught():
-        step = _start(config, log)
-        if step is not None:
-            progress = Progress.from_plain(files.load_state(step))
-            reason = end_reason(progress, config.trainer)
-            if reason is not None and progress.validated == progress.update:
-                average(folder, progress, config.trainer)
-                log.say(f"{folder}: finished at update {progress.update}: {reason}")
-                _tell_best(progress, config, log)
-                return
-        training = _prepare(config, log, step=step, interrupts=interrupts)
+    rank, size, local_rank = launched()
+    device = pick_device(config.device, process=local_rank if size > 1 else None)
+    # The launcher passes on a signal that its processes have had as well.
+    interrupts = Interrupts(patient=size > 1)
+    with joined(rank, size, gpu=device.type == "cuda") as world, contextlib.ExitStack() as stack:
+        if world.leads:
+            stack.enter_context(run_folder(config.folder))
+        log = stack.enter_context(RunLog(config.folder, silent=not world.leads))
+        stack.enter_context(interrupts.caught())
+        step, finished = world.led("begin", lambda: _begin(config, log), waiting=interrupts.check)
+        if finished:
+            return
+        training = world.in_turn(
+            "prepare",
+            lambda: _prepare(config, log, world, device, step=step, interrupts=interrupts),
+            waiting=interrupts.check,
+        )
+        _join(training)
         reason = fit(training)
         log.say(f"finished at update {training.progress.update}: {reason}")
-        _draw_curves(folder, log)
-        _tell_best(training.progress, config, log)
+        if world.leads:
+            _draw_curves(config.folder, log)
+            _tell_best(training.progress, config, log)
+
+
+def _begin(config: TrainConfig, log: RunLog) -> tuple[str | None, bool]:
+    """Return the name of the checkpoint to go on from, if any, and whether nothing is left to do.
+
+    Raises:
+        UserError: `resume` forbids it, the settings do not allow it, or no checkpoint is whole.
+    """
+    folder = config.folder
+    step = start_or_resume(config, log)
+    if step is None:
+        return None, False
+    progress = load_progress(step)
+    reason = end_reason(progress, config.trainer)
+    if reason is None or progress.validated < progress.update:
+        return step.name, False
+    average(folder, progress, config.trainer)
+    log.say(f"{folder}: finished at update {progress.update}: {reason}")
+    _tell_best(progress, config, log)
+    return step.name, True
+
+
+def _join(training: Run) -> None:
+    """Hold that all processes begin with the same data and the same weights.
+
+    Raises:
+        UserError: the data differ (status 1).
+    """
+    world = training.world
+    if world.size == 1:
+        return
+    told = {f"data.{split}": content for split, content in fingerprints(training).items()}
+    world.check_same(told, remedy="give every machine the same files")
+    world.copy_from_first(training.model.parameters())
+    training.gradients = SharedGradients(training.model.parameters())
 
 
 def _tell_best(progress: Progress, config: TrainConfig, log: RunLog) -> None:
@@ -104,95 +153,20 @@ def _draw_curves(folder: Path, log: RunLog) -> None:
             log.say(f"curves: {path}")
 
 
-def _start(config: TrainConfig, log: RunLog) -> Path | None:
-    """Decide between a new run and going on; return the step folder to go on from.
-
-    Raises:
-        UserError: `resume` forbids it, the settings do not allow it, or no checkpoint is whole.
-    """
-    folder = config.folder
-    files.clean(folder)
-    holds_run = (folder / "config.yaml").exists() or bool(files.steps(folder))
-    if config.resume == "never" and holds_run:
-        raise UserError(
-            f"resume=never: {folder} holds a run; choose another run_dir, or resume=auto to go on"
-        )
-    last = folder / "checkpoints" / "last"
-    if not files.steps(folder) and last.is_symlink():
-        raise UserError(
-            f"{last}: leads to {last.readlink()}, which is missing; copy the run folder again, or "
-            "choose another run_dir to start anew",
-            status=1,
-        )
-    if not files.steps(folder):
-        if config.resume == "must":
-            raise UserError(f"resume=must: {folder} holds no checkpoint; resume=auto starts anew")
-        return None
-    changes = compare_for_resume(to_plain(load_run_config(folder)), to_plain(config))
-    step = _whole_checkpoint(folder, log)
-    log.say(f"{folder}: going on from {step.name}")
-    for change in changes:
-        log.say(f"changed since: {change}")
-    return step
-
-
-def _whole_checkpoint(folder: Path, log: RunLog) -> Path:
-    """Return the last checkpoint whose files can all be read, saying which ones cannot.
-
-    Raises:
-        UserError: there is none; it names the first file (status 1).
-    """
-    errors: list[UserError] = []
-    for step in files.newest_first(folder):
-        try:
-            state = files.load_state(step)
-            files.load_tensors(step / files.MODEL)
-            files.load_tensors(step / files.OPTIMIZER)
-        except UserError as error:
-            errors.append(error)
-            continue
-        for damage in errors:
-            log.warn(str(damage))
-        if step.name == "last":
-            step = files.adopt(step, state["update"])
-        files.point(step.with_name("last"), step.name)
-        _mend_best(step, state["best_update"], log)
-        return step
-    raise errors[0]
-
-
-def _mend_best(step: Path, best_update: int | None, log: RunLog) -> None:
-    """Let `best` lead to what was best at `step`, which a kill or a damage may have undone.
-
-    Where it leads to a later checkpoint that is whole, it stays; a last resort is `step` itself.
-    """
-    best, earlier = step.with_name("best"), step.with_name(f"step-{best_update}")
-    later = files.update_of(best) > files.update_of(step)
-    for choice in (best, earlier) if later else (earlier, best):
-        if not os.path.lexists(choice):
-            continue
-        try:
-            files.load_tensors(choice / files.MODEL)
-        except UserError as error:
-            log.warn(f"best: {error}")
-            continue
-        if choice is earlier:
-            files.point(best, earlier.name)
-        return
-    if os.path.lexists(best):
-        files.point(best, step.name)
-
-
-def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts: Interrupts) -> Run:
+def _prepare(
+    config: TrainConfig, log: RunLog, world: World, device: torch.device,
+    *, step: str | None, interrupts: Interrupts,
+) -> Run:  # fmt: skip
     """Read the data, make or load the tokenizers, build the network and restore its state."""
-    folder, device = config.folder, pick_device(config.device)
+    folder = config.folder
     sources = training_sources(config.data, seed=config.seed)
     train_pairs, valid_pairs = (source.read() for source in sources)
-    if step is None:
+    if step is None and world.leads:
         tokenizers = _tokenizers(config, train_pairs, log)
         tokenizers.save(folder / "tokenizer")
-        files.write_text(folder / "config.yaml", to_yaml(to_plain(config)))
+        write_text(folder / "config.yaml", to_yaml(to_plain(config)))
     else:
+        _check_shared(folder)
         tokenizers = Tokenizers.load(folder / "tokenizer")
     data = config.data
     train = encode_pairs(
@@ -212,6 +186,7 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
             batch_sentences=config.decode.batch_sentences,
         ),
         train, ValidationSet(valid_pairs["source"], valid_pairs["target"], valid), log, interrupts,
+        world=world,
     )  # fmt: skip
     _check_reach(training)
     training.operands = operands_for(config.trainer.precision, device)
@@ -223,12 +198,40 @@ def _prepare(config: TrainConfig, log: RunLog, *, step: Path | None, interrupts:
         load_weights(model, weights / files.MODEL)
         log.say(f"  starting from {weights} ({weights.resolve().name})")
     if step is not None:
-        _check_data(training, step)
-        load_weights(model, step / files.MODEL)
-        restore(training, step)
-        files.write_text(folder / "config.yaml", to_yaml(to_plain(config)))
+        _go_on(training, folder / "checkpoints" / step)
     log.rewind(training.progress.update, validated=training.progress.validated)
     return training
+
+
+def _check_shared(folder: Path) -> None:
+    """Hold that a process sees the folder that the first one has made.
+
+    Raises:
+        UserError: it does not (status 1).
+    """
+    for _ in range(_SHARED_SECONDS):
+        if (folder / "config.yaml").exists():
+            return
+        time.sleep(1)
+    raise UserError(
+        f"run_dir={folder}: not seen on {platform.node()}; machines that train together need a "
+        "run_dir on a file system that they share",
+        status=1,
+    )
+
+
+def _go_on(training: Run, step: Path) -> None:
+    """Bring a training back to a checkpoint."""
+    folder, config, log = training.run_dir, training.config, training.log
+    _check_data(training, step)
+    check_about(step / files.MODEL, about(training))
+    load_weights(training.model, step / files.MODEL)
+    restore(training, step)
+    processes = files.load_state(step).get("processes", 1)
+    if processes != training.world.size:
+        log.say(f"changed since: processes: {processes} -> {training.world.size}")
+    if training.world.leads:
+        write_text(folder / "config.yaml", to_yaml(to_plain(config)))
 
 
 def _check_reach(training: Run) -> None:
@@ -262,7 +265,8 @@ def _check_data(training: Run, step: Path) -> None:
     Raises:
         UserError: the content of the training or validation files has changed.
     """
-    before = files.load_state(step).get("data", {})
+    before = files.load_state(step).get("data")
+    before = before if isinstance(before, dict) else {}
     for split, now in fingerprints(training).items():
         if before.get(split) != now:
             raise UserError(

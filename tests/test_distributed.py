@@ -1,0 +1,428 @@
+"""Several processes make the updates that one makes, and end together."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from cases_common import (
+    IN,
+    QUICK,
+    check_links,
+    environment,
+    losses,
+    records,
+    refuse,
+    state,
+    succeed,
+    validations,
+    weights,
+)
+
+from rnnsearch import distributed
+from rnnsearch.devices import pick_device
+from rnnsearch.distributed import World
+from rnnsearch.errors import UserError
+from rnnsearch.launch import launched
+
+distributed_test = pytest.mark.distributed
+
+# Case G1: seven pairs, two processes, batches of 2, the last of which holds one pair.
+SEVEN = (
+    *(*QUICK, "model.dropout=0", "trainer.batch_sentences=2"),
+    *("trainer.max_updates=11", "trainer.log_every=1"),
+)
+MINUTES = 300
+
+
+def torchrun(*argv: str | Path, processes: int = 2) -> list[str]:
+    launcher = ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    return [sys.executable, "-m", *launcher, "-m", "rnnsearch", *map(str, argv)]
+
+
+def together(*argv: str | Path, processes: int = 2) -> subprocess.CompletedProcess[str]:
+    """Run a command in several processes."""
+    return subprocess.run(
+        torchrun(*argv, processes=processes),
+        capture_output=True, text=True, env=environment(), timeout=MINUTES,
+    )  # fmt: skip
+
+
+def own_lines(err: str) -> list[str]:
+    """Return the lines of standard error that are not the launcher's."""
+    return [line for line in err.split("\n") if line.startswith("rnnsearch: ")]
+
+
+def check_near(one: Path, other: Path) -> None:
+    """Hold that two runs have made the same updates, but for rounding."""
+    a, b = weights(one), weights(other)
+    assert a.keys() == b.keys()
+    assert max(float((a[name] - b[name]).abs().max()) for name in a) < 1e-6
+    assert losses(one) == pytest.approx(losses(other), abs=1e-6)
+    for kind in ("train", "validation"):
+        for field in ("learning_rate", "gradient_norm", "bleu", "chrf"):
+            mine, its = ([r.get(field) for r in records(run, kind)] for run in (one, other))
+            assert mine == pytest.approx(its, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def seven(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Return the settings of a training on seven pairs."""
+    folder = tmp_path_factory.mktemp("seven")
+    for side in ("en", "fr"):
+        lines = (IN / f"tiny.{side}").read_bytes().split(b"\n")[:7]
+        (folder / f"train.{side}").write_bytes(b"\n".join(lines) + b"\n")
+    files = (f"data.train.source={folder}/train.en", f"data.train.target={folder}/train.fr")
+    return (*SEVEN, *files)
+
+
+@pytest.fixture(scope="module")
+def alone(seven: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the run of one process."""
+    folder = tmp_path_factory.mktemp("alone") / "r"
+    succeed("train", *seven, f"run_dir={folder}")
+    return folder
+
+
+@distributed_test
+@pytest.mark.parametrize(
+    "settings",
+    [
+        (),
+        pytest.param(("trainer.accumulate=2",), marks=pytest.mark.slow),
+        pytest.param(("trainer.loss_reduction=sum", "optimizer=adadelta"), marks=pytest.mark.slow),
+        pytest.param(("trainer.batch_tokens=40",), marks=pytest.mark.slow),
+    ],
+    ids=["token", "accumulate", "adadelta", "tokens"],
+)
+def test_g1_two_processes_make_the_updates_of_one(
+    settings: tuple[str, ...], seven: tuple[str, ...], alone: Path, tmp_path: Path
+) -> None:
+    """Nobody waits for ever and nothing is counted twice, though the pairs do not divide evenly."""
+    one, two = alone, tmp_path / "two"
+    if settings:
+        one = tmp_path / "one"
+        succeed("train", *seven, *settings, f"run_dir={one}")
+    done = together("train", *seven, *settings, f"run_dir={two}")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    check_near(one, two)
+    assert validations(two) == validations(one)
+    assert [r["update"] for r in records(two, "train")] == list(range(1, 12))
+    assert state(two)["processes"] == 2
+    log = (two / "train.log").read_text("utf-8")
+    assert log.count("pairs read,") == 2  # one line for each split, from one process
+    check_links(two)
+
+
+@distributed_test
+@pytest.mark.slow
+def test_more_processes_than_pairs_of_a_batch(
+    seven: tuple[str, ...], alone: Path, tmp_path: Path
+) -> None:
+    done = together("train", *seven, f"run_dir={tmp_path}/r", processes=3)
+    assert done.returncode == 0, done.stderr
+    check_near(alone, tmp_path / "r")
+
+
+@distributed_test
+@pytest.mark.slow
+def test_going_on_with_another_number_of_processes(
+    seven: tuple[str, ...], alone: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "r"
+    words = ("train", *seven, f"run_dir={run}")
+    succeed(*words, "trainer.max_updates=3")
+    done = together(*words, "trainer.max_updates=7")
+    assert done.returncode == 0, done.stderr
+    assert "changed since: processes: 1 -> 2" in done.stderr
+    result = succeed(*words)
+    assert "changed since: processes: 2 -> 1" in result.err
+    check_near(alone, run)
+    finished = together(*words)
+    assert finished.returncode == 0, finished.stderr
+    assert "finished at update 11" in finished.stderr
+
+
+@distributed_test
+@pytest.mark.slow
+def test_dropout_goes_on_as_if_there_had_been_no_stop(
+    seven: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Bit for bit: what each process draws depends on the seed, the update and its number."""
+    words = (*seven, "model.dropout=0.3")
+    stopped, straight = tmp_path / "stopped", tmp_path / "straight"
+    for run, limits in ((straight, (11,)), (stopped, (5, 11))):
+        for limit in limits:
+            done = together("train", *words, f"trainer.max_updates={limit}", f"run_dir={run}")
+            assert done.returncode == 0, done.stderr
+    a, b = weights(stopped), weights(straight)
+    assert all(torch.equal(a[name], b[name]) for name in a)
+
+
+LONG = ("trainer.max_updates=100000", "trainer.valid_every=50000", "trainer.save_every=5")
+
+
+@pytest.fixture
+def running(seven: tuple[str, ...], tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Yield two processes in the middle of a long training, and their folder."""
+    run = tmp_path / "r"
+    process = subprocess.Popen(
+        torchrun("train", *seven, *LONG, f"run_dir={run}"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+        start_new_session=True,
+    )  # fmt: skip
+    end = time.monotonic() + MINUTES
+    while not (run / "checkpoints/last").exists() and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    yield process, run
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def workers(launcher: int) -> list[int]:
+    """Return the processes that a launcher has started, in the order of their ranks."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, rest = status.read_text().split(" (", 1)
+            words = (status.parent / "environ").read_bytes()
+        except OSError:
+            continue
+        if rest.rpartition(") ")[2].split()[1] == str(launcher) and b"\0RANK=" in words:
+            rank = words.split(b"\0RANK=")[1].split(b"\0")[0]
+            found.append((int(rank), int(pid)))
+    return [pid for _, pid in sorted(found)]
+
+
+@distributed_test
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+def test_a_signal_saves_and_the_same_command_goes_on(
+    number: int, running: tuple[subprocess.Popen[str], Path], seven: tuple[str, ...]
+) -> None:
+    process, run = running
+    if number == signal.SIGINT:  # the terminal sends it to all, and the launcher passes it on
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "the same command goes on from here" in err
+    update = state(run)["update"]
+    assert f"stopped at update {update};" in err
+    check_links(run)
+    done = together("train", *seven, f"trainer.max_updates={update + 2}", f"run_dir={run}")
+    assert done.returncode == 0, done.stderr
+    assert f"going on from step-{update}" in done.stderr
+
+
+@distributed_test
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_process_that_dies_ends_the_others(
+    rank: int, running: tuple[subprocess.Popen[str], Path]
+) -> None:
+    process, run = running
+    os.kill(workers(process.pid)[rank], signal.SIGKILL)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    (line,) = own_lines(err)
+    assert "another process of this training has ended" in line
+    assert line.startswith("rnnsearch: process 1: ") is (rank == 0)
+    check_links(run)
+
+
+@distributed_test
+@pytest.mark.slow
+def test_two_launchers_do_not_train_in_one_folder(
+    running: tuple[subprocess.Popen[str], Path], seven: tuple[str, ...]
+) -> None:
+    _, run = running
+    done = together("train", *seven, *LONG, f"run_dir={run}")
+    assert done.returncode != 0
+    first, *_ = own_lines(done.stderr)
+    assert "another process is training in this folder" in first
+
+
+@distributed_test
+@pytest.mark.slow
+def test_what_the_first_process_refuses_is_told_once(
+    seven: tuple[str, ...], alone: Path, tmp_path: Path
+) -> None:
+    done = together("train", *seven, "resume=never", f"run_dir={alone}")
+    assert done.returncode != 0
+    lines = own_lines(done.stderr)
+    assert [line for line in lines if "resume=never" in line] == lines[:1]
+    assert all("another process" in line for line in lines[1:])
+    missing = together("train", *seven, "data.valid.source=nosuch.en", f"run_dir={tmp_path}/r")
+    assert "nosuch.en" in own_lines(missing.stderr)[0]
+    assert not (tmp_path / "r").exists()
+
+
+# --- what they tell one another
+
+TELLING = """
+import json, sys
+import torch
+from torch import nn
+from rnnsearch.distributed import SharedGradients, joined
+from rnnsearch.errors import UserError
+from rnnsearch.launch import launched
+
+def told(work):
+    try:
+        return work()
+    except UserError as error:
+        return [str(error), error.status]
+
+def fail():
+    raise UserError("mine", status=2)
+
+rank, size, _ = launched()
+waited = []
+with joined(rank, size, gpu=False) as world:
+    assert (world.rank, world.size, world.leads) == (rank, size, rank == 0)
+    found = {}
+    found["led"] = world.led("one", lambda: {"rank": rank}, waiting=lambda: waited.append(1))
+    found["turn"] = world.in_turn("two", lambda: rank, waiting=lambda: None)
+    found["numbers"] = world.numbers([rank, 0.1])
+    found["gather"] = world.gather(["été" * 1000] * rank)
+    found["share"] = list(world.share([0, 1, 2, 3, 4]))
+    facts = {"data.train": "same", "data.valid": f"content {rank}"}
+    found["same"] = told(lambda: world.check_same(facts, remedy="copy it"))
+    layer = nn.Linear(2, 1)
+    with torch.no_grad():
+        layer.weight.fill_(rank + 1.0)
+    world.copy_from_first(layer.parameters())
+    found["copied"] = layer.weight.tolist()
+    gradients = SharedGradients(layer.parameters())
+    layer(torch.ones(rank, 2)).sum().backward()  # the first has no rows at all
+    found["nll"] = gradients.sum(torch.tensor(0.5)).item()
+    found["gradient"] = layer.weight.grad.tolist()
+    gradients.clear()
+    found["cleared"] = layer.weight.grad.tolist()
+    found["failed"] = told(lambda: world.led("three", fail, waiting=lambda: None))
+    found["turn failed"] = told(
+        lambda: world.in_turn("four", fail if rank == 1 else lambda: 7, waiting=lambda: None)
+    )
+    with open(f"{sys.argv[1]}/{rank}.json", "w") as file:
+        json.dump(found, file)
+"""
+
+
+@distributed_test
+def test_what_processes_tell_one_another(tmp_path: Path) -> None:
+    (tmp_path / "telling.py").write_text(TELLING)
+    launcher = ["torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    words = [sys.executable, "-m", *launcher, f"{tmp_path}/telling.py", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=MINUTES)
+    assert done.returncode == 0, done.stderr
+    first, second = (json.loads((tmp_path / f"{rank}.json").read_bytes()) for rank in (0, 1))
+    for rank, found in enumerate((first, second)):
+        assert found["led"] == {"rank": 0}
+        assert found["turn"] == rank
+        assert found["numbers"] == [[0, 0.1], [1, 0.1]]
+        assert found["gather"] == [[], ["été" * 1000]]
+        assert found["copied"] == [[1, 1]]
+        assert found["nll"] == 1
+        assert found["gradient"] == [[1, 1]]
+        assert found["cleared"] == [[0, 0]]
+        line, status = found["same"]
+        assert line.startswith("data.valid: process 1 has other content than process 0")
+        assert line.endswith("copy it")
+        assert status == 1
+    assert (first["share"], second["share"]) == ([0, 2, 4], [1, 3])
+    lost = ["another process of this training has ended, or cannot be reached", 1]
+    assert first["failed"] == second["turn failed"] == ["mine", 2]
+    for message, status in (second["failed"], first["turn failed"]):
+        assert message.startswith(lost[0])
+        assert status == 1
+
+
+def test_one_process_needs_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributed.dist, "all_gather", None)
+    with distributed.joined(0, 1, gpu=False) as world:
+        assert world == World()
+        assert world.leads
+        assert world.numbers([1.5]) == [[1.5]]
+        assert world.gather("x") == ["x"]
+        assert world.share([1, 2, 3]) == [1, 2, 3]
+        assert world.led("a", lambda: 1, waiting=lambda: None) == 1
+        assert world.in_turn("a", lambda: 2, waiting=lambda: None) == 2
+
+
+# --- the environment
+
+SEVERAL = {
+    "WORLD_SIZE": "2",
+    "RANK": "1",
+    "LOCAL_RANK": "1",
+    "MASTER_ADDR": "127.0.0.1",
+    "MASTER_PORT": "1",
+}
+
+
+def surround(monkeypatch: pytest.MonkeyPatch, **changes: str | None) -> None:
+    for name, value in {**SEVERAL, **changes}.items():
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+
+
+def test_the_environment_of_a_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    surround(monkeypatch, LOCAL_RANK="0")
+    assert launched() == (1, 2, 0)
+    surround(monkeypatch, WORLD_SIZE="1", RANK="0")
+    assert launched() == (0, 1, 0)
+    surround(monkeypatch, **dict.fromkeys(SEVERAL))
+    assert launched() == (0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"RANK": None}, "RANK is not set, but WORLD_SIZE=2"),
+        ({"MASTER_PORT": None}, "MASTER_PORT is not set"),
+        ({"WORLD_SIZE": "two"}, "WORLD_SIZE=two"),
+        ({"WORLD_SIZE": "0"}, "WORLD_SIZE=0"),
+        ({"WORLD_SIZE": "²"}, "WORLD_SIZE=²"),
+        ({"LOCAL_RANK": "-1"}, "LOCAL_RANK=-1"),
+    ],
+)
+def test_an_environment_that_is_broken(
+    changes: dict[str, str | None], told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    surround(monkeypatch, **changes)
+    refuse("train", *QUICK, f"run_dir={tmp_path}/r", words=(told, "unset"), status=(2,))
+
+
+@pytest.mark.parametrize(
+    "words", [("evaluate",), ("translate",), ("train", "-m", *QUICK)], ids=lambda words: words[0]
+)
+def test_what_one_process_does_is_refused_in_several(
+    words: tuple[str, ...], quick_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surround(monkeypatch)
+    told = ("process 1: rnnsearch", "WORLD_SIZE=2", "unset WORLD_SIZE")
+    refuse(*words, f"run_dir={quick_run}", words=told, status=(2,))
+
+
+def test_each_process_of_a_machine_has_its_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert pick_device("auto", process=1) == torch.device("cuda", 1)
+    assert pick_device("cuda", process=0) == torch.device("cuda", 0)
+    assert pick_device("cpu", process=5) == torch.device("cpu")
+    with pytest.raises(UserError, match="several processes would share it; give device=cuda"):
+        pick_device("cuda:1", process=0)
+    with pytest.raises(UserError, match="--nproc-per-node=2, or device=cpu"):
+        pick_device("auto", process=2)
