@@ -6,6 +6,7 @@ What is on a CPU travels over gloo, what is on GPUs over NCCL.
 """
 
 import contextlib
+import itertools
 import json
 import os
 import time
@@ -30,6 +31,7 @@ _TIMEOUT = timedelta(minutes=30)
 """For processes that stand at the same place of a training."""
 
 _POLL_SECONDS = 0.1
+_TRAININGS = itertools.count()
 _FAILED = "failed"
 
 
@@ -232,8 +234,9 @@ def joined(rank: int, size: int, *, gpu: bool) -> Iterator[World]:
     backend = "cpu:gloo,cuda:nccl" if gpu else "gloo"
     with _lost_peers():
         store, rank, size = next(iter(rendezvous("env://", timeout=_TIMEOUT)))
-        # What an attempt before this one has left there means nothing now.
-        store = PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
+        # What an earlier training, or the launcher's attempt before, has left there means nothing.
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        store = PrefixStore(f"{attempt}/{next(_TRAININGS)}", store)
         dist.init_process_group(
             backend, store=PrefixStore("collectives", store), rank=rank, world_size=size,
             timeout=_TIMEOUT,

@@ -41,12 +41,20 @@ class Interrupts:
     """Remembers a signal until `check` is called; a second Ctrl-C ends at once.
 
     Args:
-        patient: a second one changes nothing.
+        launched: a launcher has started this process. It may pass on a signal that has come here as
+            well, so a second one changes nothing; and when it is killed, that counts as SIGTERM.
     """
 
-    def __init__(self, *, patient: bool = False) -> None:
-        self.received: int | None = None
-        self.patient = patient
+    def __init__(self, *, launched: bool = False) -> None:
+        self._received: int | None = None
+        self._launcher = os.getppid() if launched else None
+
+    @property
+    def received(self) -> int | None:
+        """The signal that came, or None."""
+        if self._received is None and self._launcher not in (None, os.getppid()):
+            return signal.SIGTERM
+        return self._received
 
     @contextlib.contextmanager
     def caught(self) -> Iterator[None]:
@@ -60,9 +68,9 @@ class Interrupts:
                 signal.signal(number, handler)
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
-        if self.received is not None and number == signal.SIGINT and not self.patient:
+        if self._received is not None and number == signal.SIGINT and self._launcher is None:
             signal.default_int_handler(number, frame)
-        self.received = number
+        self._received = number
 
     def check(self) -> None:
         """Raise if a signal came.
@@ -70,5 +78,6 @@ class Interrupts:
         Raises:
             Interrupted: with the signal's number.
         """
-        if self.received is not None:
-            raise Interrupted(self.received)
+        received = self.received
+        if received is not None:
+            raise Interrupted(received)

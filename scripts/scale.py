@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from argument_types import whole
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -44,10 +45,7 @@ class Sample(NamedTuple):
 
 def plan(pairs: int, batch_sentences: int | None, batch_tokens: int | None) -> None:
     """Plan a pass over simulated lengths and print what it took."""
-    generator = np.random.default_rng(1)
-    # News text: some 25 words a sentence, few very long ones.
-    source = generator.gamma(2.5, 10, pairs).astype(np.int32) + 1
-    target = np.maximum((source * generator.normal(1.1, 0.1, pairs)).astype(np.int32), 1)
+    source, target = simulated(pairs)
     before = most_memory()
     start = time.perf_counter()
     found = plan_epoch(
@@ -58,7 +56,19 @@ def plan(pairs: int, batch_sentences: int | None, batch_tokens: int | None) -> N
     held = (source.nbytes + target.nbytes) / MEBIBYTE
     print(f"{pairs:,} pairs, {len(found):,} batches: {seconds:.1f} s")
     print(f"lengths {held:.0f} MiB; the process had at most {most_memory():.0f} MiB, ", end="")
-    print(f"{before:.0f} MiB of them before planning (simulating the lengths included)")
+    print(f"{before:.0f} MiB before planning")
+
+
+def simulated(pairs: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return lengths of source and target as news text has them: some 25 words, few long ones."""
+    generator = np.random.default_rng(1)
+    source, target = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
+    for start in range(0, pairs, MEBIBYTE):  # in slices, so that planning is what takes memory
+        part = slice(start, min(start + MEBIBYTE, pairs))
+        count = part.stop - part.start
+        source[part] = generator.gamma(2.5, 10, count) + 1
+        target[part] = np.maximum(source[part] * generator.normal(1.1, 0.1, count), 1)
+    return source, target
 
 
 def most_memory() -> float:

@@ -1,5 +1,6 @@
 """Several processes make the updates that one makes, and end together."""
 
+import contextlib
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from cases_common import (
     losses,
     records,
     refuse,
+    same_weights,
     state,
     succeed,
     validations,
@@ -35,23 +37,29 @@ distributed_test = pytest.mark.distributed
 
 # Case G1: seven pairs, two processes, batches of 2, the last of which holds one pair.
 SEVEN = (
-    *(*QUICK, "model.dropout=0", "trainer.batch_sentences=2"),
-    *("trainer.max_updates=11", "trainer.log_every=1"),
+    *(*QUICK, "model.dropout=0", "optimizer=sgd", "optimizer.lr=0.1"),
+    *("trainer.batch_sentences=2", "trainer.max_updates=11", "trainer.log_every=1"),
 )
-MINUTES = 300
+SECONDS = 600
 
 
-def torchrun(*argv: str | Path, processes: int = 2) -> list[str]:
+def torchrun(*words: str | Path, processes: int = 2) -> list[str]:
+    """Return the words that start a program in several processes."""
     launcher = ["torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    return [sys.executable, "-m", *launcher, "-m", "rnnsearch", *map(str, argv)]
+    return [sys.executable, "-m", *launcher, *map(str, words)]
+
+
+def launch(*words: str | Path, processes: int = 2) -> subprocess.CompletedProcess[str]:
+    """Run a program in several processes."""
+    return subprocess.run(
+        torchrun(*words, processes=processes),
+        capture_output=True, text=True, env=environment(), timeout=SECONDS,
+    )  # fmt: skip
 
 
 def together(*argv: str | Path, processes: int = 2) -> subprocess.CompletedProcess[str]:
     """Run a command in several processes."""
-    return subprocess.run(
-        torchrun(*argv, processes=processes),
-        capture_output=True, text=True, env=environment(), timeout=MINUTES,
-    )  # fmt: skip
+    return launch("-m", "rnnsearch", *argv, processes=processes)
 
 
 def own_lines(err: str) -> list[str]:
@@ -59,16 +67,22 @@ def own_lines(err: str) -> list[str]:
     return [line for line in err.split("\n") if line.startswith("rnnsearch: ")]
 
 
-def check_near(one: Path, other: Path) -> None:
-    """Hold that two runs have made the same updates, but for rounding."""
+def check_near(one: Path, other: Path, most: float) -> None:
+    """Hold that two runs have made the same updates, but for rounding: weights differ by `most`."""
     a, b = weights(one), weights(other)
     assert a.keys() == b.keys()
-    assert max(float((a[name] - b[name]).abs().max()) for name in a) < 1e-6
-    assert losses(one) == pytest.approx(losses(other), abs=1e-6)
-    for kind in ("train", "validation"):
-        for field in ("learning_rate", "gradient_norm", "bleu", "chrf"):
-            mine, its = ([r.get(field) for r in records(run, kind)] for run in (one, other))
-            assert mine == pytest.approx(its, abs=1e-5)
+    assert max(float((a[name] - b[name]).abs().max()) for name in a) < most
+    mine, its = losses(one), losses(other)
+    assert mine.keys() <= its.keys()  # a run that was stopped has validated then as well
+    assert mine == pytest.approx({key: its[key] for key in mine}, abs=max(most, 1e-6))
+    for kind, fields in FIELDS.items():
+        found = {r["update"]: r for r in records(other, kind)}
+        for record in records(one, kind):
+            values, same = ([r[f] for f in fields] for r in (record, found[record["update"]]))
+            assert values == pytest.approx(same, abs=10 * most)
+
+
+FIELDS = {"train": ("learning_rate", "gradient_norm"), "validation": ("bleu", "chrf")}
 
 
 @pytest.fixture(scope="module")
@@ -82,37 +96,65 @@ def seven(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     return (*SEVEN, *files)
 
 
+# What is trained by one process and by two, and the largest difference of a weight: Adam divides
+# by the size of a gradient, so where that is hardly more than rounding, rounding shows.
+SETTINGS: dict[str, tuple[tuple[str, ...], float]] = {
+    "sgd": ((), 1e-6),
+    "accumulate": (("trainer.accumulate=2",), 1e-6),
+    "adadelta": (("trainer.loss_reduction=sum", "optimizer=adadelta"), 1e-6),
+    "tokens": (("trainer.batch_tokens=40",), 1e-6),
+    "adam": (("optimizer=adam", "optimizer.lr=0.001"), 1e-4),
+    "input": (("model=transformer_input",), 1e-6),
+}
+
+# Several trainings in the same processes, which saves starting them.
+DRIVER = """
+import json, sys
+import torch
+from rnnsearch.cli.main import main
+torch.set_num_threads(1)
+for words in json.load(open(sys.argv[1])):
+    status = main(words)
+    if status:
+        sys.exit(status)
+"""
+
+
 @pytest.fixture(scope="module")
-def alone(seven: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the run of one process."""
-    folder = tmp_path_factory.mktemp("alone") / "r"
-    succeed("train", *seven, f"run_dir={folder}")
+def both(seven: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of all runs that two processes make; `resumed` was begun by one."""
+    folder = tmp_path_factory.mktemp("both")
+    words = [
+        ["train", *seven, *settings, f"run_dir={folder}/{name}"]
+        for name, (settings, _) in SETTINGS.items()
+    ]
+    resumed = ["train", *seven, f"run_dir={folder}/resumed"]
+    succeed(*resumed, "trainer.max_updates=3")
+    words.append([*resumed, "trainer.max_updates=7"])
+    dropout = ["train", *seven, "model.dropout=0.3"]
+    words += [
+        [*dropout, f"trainer.max_updates={limit}", f"run_dir={folder}/{name}"]
+        for name, limit in (("straight", 11), ("stopped", 5), ("stopped", 11), ("stopped", 11))
+    ]
+    (folder / "driver.py").write_text(DRIVER)
+    (folder / "words.json").write_text(json.dumps(words))
+    done = launch(f"{folder}/driver.py", f"{folder}/words.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    (folder / "err").write_text(done.stderr)
     return folder
 
 
 @distributed_test
-@pytest.mark.parametrize(
-    "settings",
-    [
-        (),
-        pytest.param(("trainer.accumulate=2",), marks=pytest.mark.slow),
-        pytest.param(("trainer.loss_reduction=sum", "optimizer=adadelta"), marks=pytest.mark.slow),
-        pytest.param(("trainer.batch_tokens=40",), marks=pytest.mark.slow),
-    ],
-    ids=["token", "accumulate", "adadelta", "tokens"],
-)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_g1_two_processes_make_the_updates_of_one(
-    settings: tuple[str, ...], seven: tuple[str, ...], alone: Path, tmp_path: Path
+    name: str, seven: tuple[str, ...], both: Path, tmp_path: Path
 ) -> None:
     """Nobody waits for ever and nothing is counted twice, though the pairs do not divide evenly."""
-    one, two = alone, tmp_path / "two"
-    if settings:
-        one = tmp_path / "one"
-        succeed("train", *seven, *settings, f"run_dir={one}")
-    done = together("train", *seven, *settings, f"run_dir={two}")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == ""
-    check_near(one, two)
+    one, two = tmp_path / "one", both / name
+    settings, most = SETTINGS[name]
+    succeed("train", *seven, *settings, f"run_dir={one}")
+    check_near(one, two, most)
     assert validations(two) == validations(one)
     assert [r["update"] for r in records(two, "train")] == list(range(1, 12))
     assert state(two)["processes"] == 2
@@ -122,48 +164,30 @@ def test_g1_two_processes_make_the_updates_of_one(
 
 
 @distributed_test
-@pytest.mark.slow
-def test_more_processes_than_pairs_of_a_batch(
-    seven: tuple[str, ...], alone: Path, tmp_path: Path
-) -> None:
-    done = together("train", *seven, f"run_dir={tmp_path}/r", processes=3)
-    assert done.returncode == 0, done.stderr
-    check_near(alone, tmp_path / "r")
-
-
-@distributed_test
-@pytest.mark.slow
 def test_going_on_with_another_number_of_processes(
-    seven: tuple[str, ...], alone: Path, tmp_path: Path
+    seven: tuple[str, ...], both: Path, tmp_path: Path
 ) -> None:
-    run = tmp_path / "r"
-    words = ("train", *seven, f"run_dir={run}")
-    succeed(*words, "trainer.max_updates=3")
-    done = together(*words, "trainer.max_updates=7")
-    assert done.returncode == 0, done.stderr
-    assert "changed since: processes: 1 -> 2" in done.stderr
-    result = succeed(*words)
+    assert "changed since: processes: 1 -> 2" in (both / "err").read_text()
+    result = succeed("train", *seven, f"run_dir={both}/resumed")
     assert "changed since: processes: 2 -> 1" in result.err
-    check_near(alone, run)
-    finished = together(*words)
-    assert finished.returncode == 0, finished.stderr
-    assert "finished at update 11" in finished.stderr
+    succeed("train", *seven, f"run_dir={tmp_path}/one")
+    check_near(tmp_path / "one", both / "resumed", 1e-6)
+
+
+@distributed_test
+def test_dropout_goes_on_as_if_there_had_been_no_stop(both: Path) -> None:
+    """Bit for bit: what each process draws depends on the seed, the update and its number."""
+    assert same_weights(both / "stopped", both / "straight")
+    assert "stopped: finished at update 11" in (both / "err").read_text()
 
 
 @distributed_test
 @pytest.mark.slow
-def test_dropout_goes_on_as_if_there_had_been_no_stop(
-    seven: tuple[str, ...], tmp_path: Path
-) -> None:
-    """Bit for bit: what each process draws depends on the seed, the update and its number."""
-    words = (*seven, "model.dropout=0.3")
-    stopped, straight = tmp_path / "stopped", tmp_path / "straight"
-    for run, limits in ((straight, (11,)), (stopped, (5, 11))):
-        for limit in limits:
-            done = together("train", *words, f"trainer.max_updates={limit}", f"run_dir={run}")
-            assert done.returncode == 0, done.stderr
-    a, b = weights(stopped), weights(straight)
-    assert all(torch.equal(a[name], b[name]) for name in a)
+def test_more_processes_than_pairs_of_a_batch(seven: tuple[str, ...], tmp_path: Path) -> None:
+    done = together("train", *seven, f"run_dir={tmp_path}/three", processes=3)
+    assert done.returncode == 0, done.stderr
+    succeed("train", *seven, f"run_dir={tmp_path}/one")
+    check_near(tmp_path / "one", tmp_path / "three", 1e-6)
 
 
 LONG = ("trainer.max_updates=100000", "trainer.valid_every=50000", "trainer.save_every=5")
@@ -174,17 +198,19 @@ def running(seven: tuple[str, ...], tmp_path: Path) -> Iterator[tuple[subprocess
     """Yield two processes in the middle of a long training, and their folder."""
     run = tmp_path / "r"
     process = subprocess.Popen(
-        torchrun("train", *seven, *LONG, f"run_dir={run}"),
+        torchrun("-m", "rnnsearch", "train", *seven, *LONG, f"run_dir={run}"),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
-        start_new_session=True,
     )  # fmt: skip
-    end = time.monotonic() + MINUTES
+    end = time.monotonic() + SECONDS
     while not (run / "checkpoints/last").exists() and process.poll() is None:
         assert time.monotonic() < end
         time.sleep(0.1)
+    started = [process.pid, *workers(process.pid)]
     yield process, run
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+    for pid in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.communicate()
 
 
 def workers(launcher: int) -> list[int]:
@@ -209,10 +235,7 @@ def test_a_signal_saves_and_the_same_command_goes_on(
     number: int, running: tuple[subprocess.Popen[str], Path], seven: tuple[str, ...]
 ) -> None:
     process, run = running
-    if number == signal.SIGINT:  # the terminal sends it to all, and the launcher passes it on
-        os.killpg(process.pid, number)
-    else:
-        process.send_signal(number)
+    process.send_signal(number)  # the launcher passes it on
     _, err = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "the same command goes on from here" in err
@@ -222,6 +245,18 @@ def test_a_signal_saves_and_the_same_command_goes_on(
     done = together("train", *seven, f"trainer.max_updates={update + 2}", f"run_dir={run}")
     assert done.returncode == 0, done.stderr
     assert f"going on from step-{update}" in done.stderr
+
+
+@distributed_test
+@pytest.mark.slow
+def test_without_their_launcher_they_save_and_end(
+    running: tuple[subprocess.Popen[str], Path],
+) -> None:
+    process, run = running
+    process.kill()
+    _, err = process.communicate(timeout=60)  # to the end of all that hold the pipe
+    assert f"stopped at update {state(run)['update']};" in err
+    check_links(run)
 
 
 @distributed_test
@@ -255,9 +290,9 @@ def test_two_launchers_do_not_train_in_one_folder(
 @distributed_test
 @pytest.mark.slow
 def test_what_the_first_process_refuses_is_told_once(
-    seven: tuple[str, ...], alone: Path, tmp_path: Path
+    seven: tuple[str, ...], quick_run: Path, tmp_path: Path
 ) -> None:
-    done = together("train", *seven, "resume=never", f"run_dir={alone}")
+    done = together("train", *seven, "resume=never", f"run_dir={quick_run}")
     assert done.returncode != 0
     lines = own_lines(done.stderr)
     assert [line for line in lines if "resume=never" in line] == lines[:1]
@@ -323,7 +358,7 @@ def test_what_processes_tell_one_another(tmp_path: Path) -> None:
     (tmp_path / "telling.py").write_text(TELLING)
     launcher = ["torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     words = [sys.executable, "-m", *launcher, f"{tmp_path}/telling.py", str(tmp_path)]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=MINUTES)
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=SECONDS)
     assert done.returncode == 0, done.stderr
     first, second = (json.loads((tmp_path / f"{rank}.json").read_bytes()) for rank in (0, 1))
     for rank, found in enumerate((first, second)):

@@ -52,8 +52,7 @@ def run(config: TrainConfig) -> None:
     """
     rank, size, local_rank = launched()
     device = pick_device(config.device, process=local_rank if size > 1 else None)
-    # The launcher passes on a signal that its processes have had as well.
-    interrupts = Interrupts(patient=size > 1)
+    interrupts = Interrupts(launched=size > 1)
     with joined(rank, size, gpu=device.type == "cuda") as world, contextlib.ExitStack() as stack:
         if world.leads:
             stack.enter_context(run_folder(config.folder))
