@@ -30,8 +30,11 @@ def digests_of(paths: Sequence[Path]) -> list[str] | None:
     """Return the SHA-256 of the bytes of each file; None if one is a pipe, read only once.
 
     Raises:
-        UserError: a file is missing or cannot be read.
+        UserError: a file is missing or cannot be read, or is a device, which may never end.
     """
+    for path in paths:
+        if path.is_char_device() or path.is_block_device():
+            raise UserError(f"{path}: a device, expected a file")
     if any(path.exists() and not (path.is_file() or path.is_dir()) for path in paths):
         return None
     digests = []

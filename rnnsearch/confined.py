@@ -7,22 +7,15 @@ from pathlib import Path
 from rnnsearch.errors import UserError
 
 # Whatever else somebody keeps in a run folder is neither read nor written.
-_OWN = (
-    "config.yaml",
-    "tokenizer",
-    "checkpoints",
-    "metrics.jsonl",
-    "train.log",
-    "plots",
-    "evaluations",
-    "evaluation.json",
-    "hypotheses.txt",
-    "report.html",
-)
+_FOLDERS = ("tokenizer", "checkpoints", "plots", "evaluations")
+_RESULTS = ("evaluation.json", "hypotheses.txt", "report.html")
+_FILES = ("config.yaml", "metrics.jsonl", "train.log", *_RESULTS)
 
 
 def check_confined(run_dir: Path) -> None:
     """Hold that no part of a run folder is a link that leaves it, a pipe or a device.
+
+    Nor may there be a folder where a file belongs, or a file where a folder does.
 
     The folder itself may be a link.
 
@@ -41,10 +34,15 @@ def check_confined(run_dir: Path) -> None:
                 )
         elif path.exists() and not (path.is_file() or path.is_dir()):
             raise UserError(f"{path}: neither a file nor a folder; remove it", status=1)
+    for name in (*_FOLDERS, *_FILES):
+        path = run_dir / name
+        if path.exists() and path.is_dir() is not (name in _FOLDERS):
+            wanted, came = ("folder", "file")[:: 1 if name in _FOLDERS else -1]
+            raise UserError(f"{path}: a {came} where a {wanted} belongs; move it away", status=1)
 
 
 def _parts(run_dir: Path) -> Iterator[Path]:
-    for name in _OWN:
+    for name in (*_FOLDERS, *_FILES):
         yield run_dir / name
         if (run_dir / name).is_symlink():
             continue

@@ -53,7 +53,8 @@ def pick_device(device: str, *, process: int | None = None) -> "torch.device":
         if process >= found:
             raise UserError(
                 f"device={device}: this machine has GPUs for {found} processes, and more were "
-                f"started; give torchrun --nproc-per-node={found}, or device=cpu"
+                f"started; give torchrun --nproc-per-node={found}, or device=cpu",
+                own=True,
             )
         number = process
     if number >= found:

@@ -9,6 +9,8 @@ import contextlib
 import itertools
 import json
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,13 +24,16 @@ from torch import Tensor, nn
 from torch.distributed import PrefixStore  # type: ignore[attr-defined]
 from torch.distributed.rendezvous import rendezvous
 
-from rnnsearch.errors import UserError
+from rnnsearch.errors import Ended, UserError
 
 Rows = TypeVar("Rows", bound="Sequence[Any] | np.ndarray[Any, Any]")
 Outcome = TypeVar("Outcome")
 
 _TIMEOUT = timedelta(minutes=30)
 """For processes that stand at the same place of a training."""
+
+_MEETING = timedelta(minutes=10)
+"""For all of them to be started."""
 
 _POLL_SECONDS = 0.1
 _TRAININGS = itertools.count()
@@ -80,7 +85,7 @@ class World:
             waiting: called again and again by those that wait.
 
         Raises:
-            UserError: the first process has failed (status 1).
+            Ended: the first process has failed.
         """
         if self.store is None:
             return work()
@@ -101,7 +106,7 @@ class World:
             waiting: called again and again by those that wait.
 
         Raises:
-            UserError: another process has failed (status 1).
+            Ended: another process has failed.
         """
         if self.store is None:
             return work()
@@ -135,7 +140,7 @@ class World:
                 time.sleep(_POLL_SECONDS)
             note: bytes = self.store.get(key)
         if note == _FAILED.encode():
-            raise _lost()
+            raise Ended
         return note
 
     def numbers(self, values: Sequence[float]) -> list[list[float]]:
@@ -232,8 +237,8 @@ def joined(rank: int, size: int, *, gpu: bool) -> Iterator[World]:
         yield World()
         return
     backend = "cpu:gloo,cuda:nccl" if gpu else "gloo"
-    with _lost_peers():
-        store, rank, size = next(iter(rendezvous("env://", timeout=_TIMEOUT)))
+    with _dying_at_once(), _lost_peers():
+        store, rank, size = next(iter(rendezvous("env://", timeout=_MEETING)))
         # What an earlier training, or the launcher's attempt before, has left there means nothing.
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         store = PrefixStore(f"{attempt}/{next(_TRAININGS)}", store)
@@ -243,11 +248,26 @@ def joined(rank: int, size: int, *, gpu: bool) -> Iterator[World]:
         )  # fmt: skip
     try:
         yield World(rank, size, PrefixStore("notes", store))
-    except BaseException:
+    except BaseException as error:
         if not gpu:  # NCCL would wait for those that are still at work
             dist.destroy_process_group()
+        if isinstance(error, UserError):
+            raise UserError(str(error), status=error.status, own=True) from error
         raise
     dist.destroy_process_group()
+
+
+@contextlib.contextmanager
+def _dying_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process: there is nothing to lose, and the wait is not one of Python's."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
@@ -261,6 +281,7 @@ def _lost_peers() -> Iterator[None]:
 
 def _lost() -> UserError:
     return UserError(
-        "another process of this training has ended, or cannot be reached; see its own message",
+        "another process of this training has ended, or cannot be reached at "
+        f"{os.environ.get('MASTER_ADDR')}:{os.environ.get('MASTER_PORT')}; see its own message",
         status=1,
     )

@@ -14,12 +14,14 @@ class UserError(Exception):
     Args:
         message: one line; line breaks and other control characters in it are escaped.
         status: exit status of the command: 2 for wrong use, 1 for a failure at work.
+        own: whether of several processes that train together this one alone may have it to tell.
     """
 
-    def __init__(self, message: str, *, status: int = 2) -> None:
+    def __init__(self, message: str, *, status: int = 2, own: bool = False) -> None:
         # A file name may hold a line break; the promise of one line holds all the same.
         super().__init__(printable(message))
         self.status = status
+        self.own = own
 
 
 def printable(text: str) -> str:
@@ -36,6 +38,12 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the known name most like `name`, or nothing."""
     matches = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f" (did you mean '{matches[0]}'?)" if matches else ""
+
+
+class Ended(Exception):  # noqa: N818 - whoever has the error tells it
+    """Another process has failed, and says so itself."""
+
+    status = 1
 
 
 class Interrupted(Exception):  # noqa: N818 - no error: it was asked for

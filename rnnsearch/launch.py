@@ -29,7 +29,12 @@ def launched() -> Launch:
                 f"{name} is not set, but WORLD_SIZE={size} asks for several processes; start them "
                 f"with torchrun --nproc-per-node={size} -m rnnsearch train ..., or unset WORLD_SIZE"
             )
-    return Launch(_number("RANK", 0), size, _number("LOCAL_RANK", 0))
+    found = Launch(_number("RANK", 0), size, _number("LOCAL_RANK", 0))
+    if found.rank >= size:
+        raise UserError(f"RANK={found.rank}: expected 0 to {size - 1}, since WORLD_SIZE={size}")
+    if not 0 < _number("MASTER_PORT", 0) < 1 << 16:
+        raise UserError(f"MASTER_PORT={os.environ['MASTER_PORT']}: expected 1 to 65535")
+    return found
 
 
 def check_launch(command: str, *, sweep: bool) -> None:
@@ -49,13 +54,27 @@ def check_launch(command: str, *, sweep: bool) -> None:
 
 def label() -> str:
     """Return what an error message of this process begins with, where it is not the first."""
-    rank = os.environ.get("RANK", "0")
-    several = os.environ.get("WORLD_SIZE", "1") != "1"
-    return f"process {rank}: " if several and rank != "0" else ""
+    rank = os.environ.get("RANK", "0") if _several() else "0"
+    return "" if rank == "0" else f"process {rank}: "
+
+
+def is_echo(error: UserError) -> bool:
+    """Return whether the first process of this machine has the same to say."""
+    first = os.environ.get("LOCAL_RANK", "0") == "0"
+    return _several() and not first and not error.own
+
+
+def _several() -> bool:
+    return os.environ.get("WORLD_SIZE", "1") != "1"
 
 
 def _number(name: str, usual: int) -> int:
     value = os.environ.get(name, str(usual))
-    if not (value.isascii() and value.isdecimal()) or (name == "WORLD_SIZE" and int(value) < 1):
-        raise UserError(f"{name}={value}: the environment has no such number there; unset it")
+    lowest = int(name == "WORLD_SIZE")
+    if not (value.isascii() and value.isdecimal() and lowest <= int(value)):
+        raise UserError(
+            f"{name}={value}: in the environment; expected a whole number of at least {lowest}, "
+            "set by torchrun; unset it",
+            own=True,
+        )
     return int(value)

@@ -8,29 +8,11 @@ import torch
 
 from rnnsearch import checkpoint as files
 from rnnsearch.alignment import read_dictionary
-from rnnsearch.config import TrainConfig
 from rnnsearch.errors import UserError
 from rnnsearch.model import TranslationModel, build_model
-from rnnsearch.modelchecks import check_model
 from rnnsearch.modelconfig import ModelConfig
-from rnnsearch.plain import load_run_config
 from rnnsearch.text import Tokenizers
-from rnnsearch.validation import check_values
-
-
-def load_config(run_dir: Path) -> TrainConfig:
-    """Return the configuration of a run folder, whose every value may be one.
-
-    Raises:
-        UserError: there is no run, or its `config.yaml` is damaged (status 1).
-    """
-    config = load_run_config(run_dir)
-    try:
-        check_values(config)
-        check_model(config.model)
-    except UserError as error:
-        raise UserError(f"{run_dir / 'config.yaml'}: {error}", status=1) from None
-    return config
+from rnnsearch.validation import load_config
 
 
 def load_model(run_dir: Path, checkpoint: str, *, tokenizers: Tokenizers) -> TranslationModel:
@@ -113,7 +95,8 @@ def load_weights(model: TranslationModel, path: Path) -> None:
     """Fill `model`, which may have no memory yet, with the tensors of `path`.
 
     Raises:
-        UserError: the file is missing or damaged, or its tensors are not this model's.
+        UserError: the file is missing or damaged, its tensors are not this model's or not finite
+            numbers (status 1).
     """
     weights = files.load_tensors(path)
     expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
@@ -126,6 +109,13 @@ def load_weights(model: TranslationModel, path: Path) -> None:
             f"{came.get(name, 'missing')}, expected {expected.get(name, 'none')}",
             status=1,
         )
+    for name, tensor in weights.items():
+        if tensor.dtype != torch.float32:
+            raise UserError(f"{path}: {name} is of {tensor.dtype}, expected 32-bit", status=1)
+        if not tensor.isfinite().all():
+            raise UserError(
+                f"{path}: {name} holds what is no finite number; use another checkpoint", status=1
+            )
     if model.W_o.weight.is_meta:
         model.to_empty(device="cpu")
     model.load_state_dict(weights)

@@ -176,6 +176,8 @@ def from_plain(plain: Any, *, name: str) -> TrainConfig:
         raise UserError(f"{name}: not a run's configuration, it has no key 'schema'", status=1)
     values = dict(plain)
     version = values.pop("schema")
+    if type(version) is not int:
+        raise UserError(f"{name}: schema {version}, expected a whole number", status=1)
     if version == 1:
         values = _from_schema_1(values)
     # Later keys, at the values that mean what there was before.
@@ -235,7 +237,7 @@ def load_run_config(run_dir: Path) -> TrainConfig:
     check_confined(run_dir)
     try:
         return from_plain(_read_yaml(path), name=str(path))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, ArithmeticError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: incomplete or damaged ({reason})", status=1) from None
 
@@ -245,11 +247,11 @@ def _read_yaml(path: Path) -> Any:
     if path.stat().st_size > _MOST_BYTES:
         raise ValueError(f"larger than {_MOST_BYTES} bytes")
     text = path.read_text(encoding="utf-8")
-    depth = 0
+    depth = 0  # deep nesting takes time that grows with its square, and the stack
     for event in yaml.parse(text, yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _MOST_DEPTH:  # the time that a parser takes grows with its square
+        if depth > _MOST_DEPTH:
             raise ValueError(f"nested more than {_MOST_DEPTH} deep")
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("it has an alias, by which few bytes can stand for many values")

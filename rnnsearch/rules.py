@@ -108,7 +108,7 @@ RULES: dict[str, Range | Choice] = {
     "trainer.precision": Choice(("fp32", "bf16", "auto")),
     "trainer.average": COUNT_OR_NONE,
     "trainer.max_bad_updates": COUNT,
-    "decode.beam_size": COUNT,
+    "decode.beam_size": Range(1, 1000),
     "decode.length_penalty": Range(0, 50),
     "decode.max_length": COUNT,
     "decode.max_length_ratio": Range(0, 1000, low_open=True),

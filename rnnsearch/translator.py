@@ -18,13 +18,14 @@ from rnnsearch.config import DecodeConfig
 from rnnsearch.devices import pick_device
 from rnnsearch.errors import UserError
 from rnnsearch.hypotheses import Hypothesis
-from rnnsearch.loading import load_config, load_dictionary, load_model
+from rnnsearch.loading import load_dictionary, load_model
 from rnnsearch.model import TranslationModel
 from rnnsearch.reach import SHORTEN, check_reach
 from rnnsearch.scoring import force
 from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search, search_options
 from rnnsearch.stepping import Stepper
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
+from rnnsearch.validation import load_config
 
 END_MARK = "</s>"
 """How the end of the source is shown in pictures and alignments."""
@@ -33,9 +34,9 @@ SOURCE_MULTIPLE = 16
 """Sources are padded to a multiple of this, so that sums over positions round alike whatever the
 longest neighbour is."""
 
+MAX_ROWS = 16 * 1024  # hypotheses searched at once
 MAX_POSITIONS = 16 * LONG_SOURCE
 """Padded source positions searched at once; bounds the memory of a batch of long lines."""
-
 
 NO_ATTENTION = "model=rnnencdec has no attention"
 
@@ -236,7 +237,7 @@ class Translator:
         usual = [i for i, ids in enumerate(sources) if 0 < len(ids) < LONG_SOURCE]
         plan = plan_decoding(
             [len(sources[i]) for i in usual],
-            batch_sentences=self.batch_sentences,
+            batch_sentences=min(self.batch_sentences, MAX_ROWS // self.options.beam_size or 1),
             max_positions=MAX_POSITIONS,
         )
         yield from ([usual[i] for i in batch] for batch in plan)

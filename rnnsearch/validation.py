@@ -21,7 +21,7 @@ from rnnsearch.devices import check_device, pick_device
 from rnnsearch.errors import UserError, nearest
 from rnnsearch.modelchecks import check_model
 from rnnsearch.modelconfig import RnnsearchConfig
-from rnnsearch.plain import expected, fields_of, split_optional
+from rnnsearch.plain import expected, fields_of, load_run_config, split_optional
 from rnnsearch.rules import RULES, Choice, Range
 
 if TYPE_CHECKING:
@@ -58,6 +58,21 @@ def check_values(node: Any, prefix: str = "") -> None:
     """
     for key, value, hint in _leaves(node, prefix):
         _check_value(key, value, hint)
+
+
+def load_config(run_dir: Path) -> TrainConfig:
+    """Return the configuration of a run folder, whose every value may be one.
+
+    Raises:
+        UserError: there is no run, or its `config.yaml` is damaged (status 1).
+    """
+    config = load_run_config(run_dir)
+    try:
+        check_values(config)
+        check_model(config.model)
+    except UserError as error:
+        raise UserError(f"{run_dir / 'config.yaml'}: {error}", status=1) from None
+    return config
 
 
 def _leaves(node: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:

@@ -96,7 +96,10 @@ def train(folder: Path, pairs: int, updates: int) -> None:
     made = corpus / f"{pairs}"
     if not made.exists():
         words = ["--pairs", str(pairs), "--output", str(corpus)]
-        subprocess.run([sys.executable, str(HERE / "make_corpus.py"), *words], check=True)
+        script = [sys.executable, str(HERE / "make_corpus.py"), *words]
+        status = subprocess.run(script, check=False).returncode
+        if status:
+            sys.exit(status)
         made.touch()
     run_dir = folder / f"run-{time.strftime('%Y%m%d-%H%M%S')}"
     settings = [

@@ -1,5 +1,6 @@
 """A run folder from anybody: loading it reads and writes nothing elsewhere, and always ends."""
 
+import dataclasses
 import json
 import os
 import re
@@ -132,8 +133,10 @@ BOMB = "\n".join(
         ("schema: 5\n" + "# padding\n" * 200_000, "larger than"),
         ("\x00", "incomplete or damaged"),
         ("", "no key 'schema'"),
+        ("schema: 5\nseed: !!bool abc\n", "incomplete or damaged"),
+        ("schema: true\n", "schema True, expected a whole number"),
     ],
-    ids=["bomb", "deep", "python", "key", "number", "large", "zero", "empty"],
+    ids=["bomb", "deep", "python", "key", "number", "large", "zero", "empty", "tag", "schema"],
 )
 def test_a_configuration_from_anybody(
     content: str, told: str, copy: Path, monkeypatch: pytest.MonkeyPatch
@@ -159,6 +162,7 @@ def test_a_configuration_from_anybody(
         ("wiring: .*", "wiring: nosuch", "model.wiring=nosuch: expected"),
         ("attention: .*", "attention: os.system", "model.attention=os.system: expected"),
         ("beam_size: .*", "beam_size: 0", "decode.beam_size=0: expected"),
+        ("beam_size: .*", "beam_size: 1000000", "decode.beam_size=1000000: expected"),
         ("kind: rnnsearch", "kind: os.system", "kind=os.system"),
         (
             "kind: rnnsearch",
@@ -174,8 +178,8 @@ def test_settings_that_are_not_those_of_the_weights(
     text, count = re.subn(f"(?m)^  {pattern}$", f"  {new}", path.read_text())
     assert count == 1
     path.write_text(text)
-    line = refuse("translate", f"run_dir={copy}", SOURCE, words=(told,))
-    assert "config.yaml" in line or "model.safetensors" in line or "decode." in line
+    line = refuse("translate", f"run_dir={copy}", SOURCE, words=(told,), status=(1,))
+    assert "config.yaml" in line or "model.safetensors" in line
     with pytest.raises(UserError, match=re.escape(told)):
         Translator.load(copy)
 
@@ -287,13 +291,60 @@ def test_an_optimizer_from_anybody(edit: Callable[[dict[str, Any]], object], cop
     assert "optimizer.safetensors" in result.err.rstrip("\n").rpartition("\n")[2]
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 3e38])
-def test_weights_that_are_no_numbers_end(value: float, copy: Path) -> None:
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda weight: weight.fill_(float("nan")),
+        lambda weight: weight.clone().index_fill_(0, torch.tensor([3]), float("inf")),
+        lambda weight: weight.int(),
+        lambda weight: weight.double(),
+    ],
+)
+def test_weights_that_are_no_numbers(edit: Callable[[torch.Tensor], Any], copy: Path) -> None:
     path = (copy / "checkpoints/best").resolve() / "model.safetensors"
     weights = load_file(path)
-    weights["W_o.weight"].fill_(value)
+    weights["W_o.weight"] = edit(weights["W_o.weight"])
+    save_file(weights, path)
+    told = ("model.safetensors: W_o.weight",)
+    refuse("translate", f"run_dir={copy}", SOURCE, words=told, status=(1,))
+
+
+def test_enormous_weights_end(copy: Path) -> None:
+    path = (copy / "checkpoints/best").resolve() / "model.safetensors"
+    weights = load_file(path)
+    weights["W_o.weight"].fill_(3e38)
     save_file(weights, path)
     succeed("translate", f"run_dir={copy}", SOURCE, "decode.beam_size=3")
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "tokenizer", "evaluations", "plots"])
+def test_a_file_where_a_folder_belongs(name: str, copy: Path) -> None:
+    """Found before anything is written: a training would else end at its first save."""
+    shutil.rmtree(copy / name, ignore_errors=True)
+    (copy / name).write_text("x")
+    before = (copy / "metrics.jsonl").read_bytes()
+    words = ("train", *QUICK, "trainer.max_updates=20", f"run_dir={copy}")
+    refuse(*words, words=(f"{name}: a file where a folder belongs",), status=(1,))
+    assert (copy / "metrics.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "config.yaml", "hypotheses.txt"])
+def test_a_folder_where_a_file_belongs(name: str, copy: Path) -> None:
+    (copy / name).unlink(missing_ok=True)
+    (copy / name).mkdir()
+    words = ("train", *QUICK, "trainer.max_updates=20", f"run_dir={copy}")
+    refuse(*words, words=(f"{name}: a folder where a file belongs",), status=(1,))
+
+
+def test_a_device_is_no_test_set(copy: Path) -> None:
+    words = ("data.test.source=/dev/zero", "data.test.target=/dev/zero")
+    refuse("evaluate", f"run_dir={copy}", *words, words=("/dev/zero: a device",))
+
+
+def test_a_wide_beam_searches_few_sentences_at_once(copy: Path) -> None:
+    translator = Translator.load(copy)
+    translator.options = dataclasses.replace(translator.options, beam_size=1000)
+    assert max(map(len, translator._plan([[5, 6]] * 100))) == 16
 
 
 @pytest.mark.parametrize(

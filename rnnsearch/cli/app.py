@@ -28,7 +28,8 @@ from rnnsearch.cli.options import Options, read_options
 from rnnsearch.config import KINDS
 from rnnsearch.errors import UserError
 from rnnsearch.launch import check_launch
-from rnnsearch.plain import MISSING, fields_of, load_run_config, system_path
+from rnnsearch.plain import MISSING, fields_of, system_path
+from rnnsearch.validation import load_config
 
 
 def run_command(command: str, argv: list[str]) -> int:
@@ -89,7 +90,7 @@ def _store_run(command: str, options: Options) -> None:
     node = {name: _unset(hints[name]) for name in groups}
     if options.run_dirs or options.runs:
         # Of several runs that are compared, the first says what they are compared on.
-        config, *_ = [load_run_config(path) for path in _run_folders(command, options.run_dirs)]
+        config, *_ = [load_config(path) for path in _run_folders(command, options.run_dirs)]
         node = {name: _literal(asdict(getattr(config, name))) for name in groups}
         if "data" in groups:
             node["data"]["test"] |= dict.fromkeys(_replaced(options.typed))

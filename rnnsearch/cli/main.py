@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 from rnnsearch import __version__
-from rnnsearch.errors import Interrupted, UserError, nearest
+from rnnsearch.errors import Ended, Interrupted, UserError, nearest
 from rnnsearch.interrupts import ending_at_once
-from rnnsearch.launch import label
+from rnnsearch.launch import is_echo, label
 
 _REMEDY = (
     "lower trainer.batch_sentences, trainer.batch_tokens, decode.batch_sentences or "
@@ -86,8 +86,8 @@ def _status(argv: list[str]) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()  # here a closed pipe can still be caught
     except UserError as error:
-        return _tell(str(error), error.status)
-    except Interrupted as error:
+        return error.status if is_echo(error) else _tell(str(error), error.status)
+    except (Interrupted, Ended) as error:
         return error.status
     except KeyboardInterrupt:
         return _tell("interrupted", 130)
