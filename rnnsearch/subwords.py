@@ -39,14 +39,9 @@ _TRAINING_LINES = 1_000_000
 _BOUNDARY = "\u2581"
 # What SentencePiece writes for an unknown piece that is not shown as written.
 _UNKNOWN = " \u2047 "
-# Byte pieces can spell anything, and so can a model from anybody: line ends would split a line of
-# output in two, other control characters change a terminal, and the word-boundary, unknown and
-# replacement marks are no text.
-_CONTROL = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))]
-_CLEAN = str.maketrans(
-    dict.fromkeys([*_CONTROL, "\u2047", "\ufffd"], "")
-    | dict.fromkeys(["\n", "\r", "\t", _BOUNDARY], " ")
-)
+# Byte pieces can spell anything: line ends would split a line of output in two, and the
+# word-boundary, unknown and replacement marks are no text.
+_CLEAN = str.maketrans({"\n": " ", "\r": " ", _BOUNDARY: " ", "\u2047": None, "\ufffd": None})
 
 
 def encodable(line: str) -> str:

@@ -112,8 +112,10 @@ def test_a_command_is_accepted(
         path.write_bytes(b"")
     if "--config-dir" in words:
         write_own_configs()
-    names = ("demo", "multi30k", "word", "tatoeba", "wirings/model.wiring=original,seed=2")
-    for run in (*names, "family/model=rnnsearch", "family/model=rnnencdec"):
+    names = ["demo", "multi30k", "word", "tatoeba", "wirings/model.wiring=original,seed=2"]
+    names += ["family/model=rnnsearch", "family/model=rnnencdec", "captions/layers3"]
+    names += [f"captions/model={kind}" for kind in ("rnnsearch", "rnnencdec", "transformer_input")]
+    for run in names:
         write_run(Path("runs", run), defaults)
     status = main(words)
     told = capsys.readouterr().err
@@ -141,15 +143,16 @@ def write_own_configs() -> None:
 
 
 def test_a_sweep_makes_the_folder_that_is_evaluated(seen: list[Any]) -> None:
-    sweeps = [line for line in commands() if " -m " in line]
-    evaluated = [word for line in commands() if "wirings" in line or "family" in line
+    sweeps = [line.replace("PATH", "corpus") for line in commands() if " -m " in line]
+    evaluated = [word for line in commands() if re.search("wirings|family|captions", line)
                  for word in shlex.split(line) if word.startswith("run_dir=")]  # fmt: skip
+    Path("corpus").mkdir()
     for sweep in sweeps:
         assert main(shlex.split(sweep)[1:]) == 0
     folders = {str(config.run_dir) for config in seen}
-    assert len(folders) == 6 + 3
+    assert len(folders) == 6 + 3 + 3
     named = {folder for word in evaluated for folder in re.findall(r'"([^"]+)"', word)}
-    assert len(named) == 3
+    assert len(named) == 3 + 3
     assert named <= folders
 
 
