@@ -255,7 +255,21 @@ def _read_yaml(path: Path) -> Any:
             raise ValueError(f"nested more than {_MOST_DEPTH} deep")
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("it has an alias, by which few bytes can stand for many values")
+    _check_keys(yaml.compose(text, yaml.SafeLoader))
     return yaml.safe_load(text)
+
+
+def _check_keys(node: yaml.Node | None) -> None:
+    """Hold that no key comes twice; of two values a parser takes the last one without a word."""
+    if not isinstance(node, yaml.MappingNode):
+        return
+    seen = set()
+    for key, value in node.value:
+        if isinstance(key, yaml.ScalarNode):  # others are refused later
+            if key.value in seen:
+                raise ValueError(f"the key {key.value} comes twice")
+            seen.add(key.value)
+        _check_keys(value)
 
 
 def system_path(text: str) -> str:

@@ -164,6 +164,7 @@ def test_a_configuration_from_anybody(
         ("beam_size: .*", "beam_size: 0", "decode.beam_size=0: expected"),
         ("beam_size: .*", "beam_size: 1000000", "decode.beam_size=1000000: expected"),
         ("kind: rnnsearch", "kind: os.system", "kind=os.system"),
+        ("beam_size: .*", "beam_size: 2\n  beam_size: 3", "the key beam_size comes twice"),
         (
             "kind: rnnsearch",
             "kind: rnnsearch\n  _target_: os.system",
