@@ -229,7 +229,7 @@ def random_gold(folder: Path, *, sources: list[str], targets: list[str]) -> Path
     rows = []
     for source, target in zip(sources, targets, strict=True):
         links = [
-            (chance.randrange(len(source.split())), chance.choice("---p"), j)
+            (chance.randrange(len(source.split())), chance.choice("--ppp"), j)
             for j in range(len(target.split()))
         ]
         rows.append(" ".join(f"{i}{mark}{j}" for i, mark, j in links))

@@ -60,8 +60,8 @@ def test_a_link_that_leaves_the_folder_is_not_followed(
     outside = tmp_path / "outside"
     part = copy / name
     if part.is_symlink():
-        shutil.copytree(part.resolve(), outside)
         part.unlink()
+        outside.mkdir()
     elif part.exists():
         part.rename(outside)
     else:
