@@ -255,8 +255,13 @@ def _read_yaml(path: Path) -> Any:
             raise ValueError(f"nested more than {_MOST_DEPTH} deep")
         if isinstance(event, yaml.AliasEvent):
             raise ValueError("it has an alias, by which few bytes can stand for many values")
-    _check_keys(yaml.compose(text, yaml.SafeLoader))
-    return yaml.safe_load(text)
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        _check_keys(node)
+        return None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 def _check_keys(node: yaml.Node | None) -> None:

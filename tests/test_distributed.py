@@ -231,12 +231,20 @@ def workers(launcher: int) -> list[int]:
 
 @distributed_test
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+@pytest.mark.parametrize(
+    ("number", "rank"),
+    [(signal.SIGTERM, None), (signal.SIGINT, None), (signal.SIGTERM, 1)],
+    ids=["term", "int", "term to one"],
+)
 def test_a_signal_saves_and_the_same_command_goes_on(
-    number: int, running: tuple[subprocess.Popen[str], Path], seven: tuple[str, ...]
-) -> None:
+    number: int, rank: int | None, running: tuple[subprocess.Popen[str], Path],
+    seven: tuple[str, ...],
+) -> None:  # fmt: skip
     process, run = running
-    process.send_signal(number)  # the launcher passes it on
+    if rank is None:
+        process.send_signal(number)  # the launcher passes it on
+    else:
+        os.kill(workers(process.pid)[rank], number)
     _, err = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "the same command goes on from here" in err
