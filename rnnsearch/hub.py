@@ -180,14 +180,14 @@ class HubSet:
             raise unreached(self.path, f"which {self.opened.title} {part.split} needs")
         with reading(self.path, self.name, self.opened.files.get(part.split, ())):
             for rows in split.with_format("arrow").iter(_BATCH_ROWS):
-                if first >= stop:
-                    break
                 start = max(part.start - first, 0)
                 chosen = rows.slice(start, max(stop - first - start, 0))
                 if chosen.num_rows:
                     paths = find_columns(chosen.schema, self.columns, where=where)
                     yield from pair_batches(chosen, paths, where=where, first=first + start)
                 first += rows.num_rows
+                if first >= stop:  # before the next part is asked for
+                    break
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,19 @@ from urllib.parse import unquote, urlsplit
 
 SET = "owner/books"
 COMMIT = "5" * 40
-_ABOUT = f"/api/datasets/{SET}"
-_FILES = f"/datasets/{SET}/resolve/"
 
 
 class _Hub(ThreadingHTTPServer):
-    """Serves the files of a folder as the set `owner/books`; what else is asked for is not there.
+    """Serves the files of a folder as a set; what else is asked for is not there.
 
     Attributes:
+        name: of the set.
         folder: holds the files of the set, README.md among them.
         refusal: status and code of every answer about the set, instead of its content; without a
             code it could be a gateway's.
     """
 
+    name: str
     folder: Path
     refusal: tuple[int, str] | None
     asked: list[str]
@@ -39,17 +39,18 @@ class _Answers(BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_GET(self):
-        path = unquote(urlsplit(self.path).path)
+        path, name = unquote(urlsplit(self.path).path), self.server.name
+        about, files = f"/api/datasets/{name}", f"/datasets/{name}/resolve/"
         self.server.asked.append(path)
-        if self.server.refusal is not None and SET in path:
+        if self.server.refusal is not None and name in path:
             status, code = self.server.refusal
             self._answer(status, b"{}", {"X-Error-Code": code} if code else {})
-        elif path == "/api/datasets/old" or path == _ABOUT or path.startswith(f"{_ABOUT}/revision"):
-            self._answer(200, json.dumps({"id": SET, "sha": COMMIT}).encode())
-        elif path.startswith(f"{_ABOUT}/tree/"):
-            self._list(path.removeprefix(f"{_ABOUT}/tree/").partition("/")[2])
-        elif path.startswith(_FILES):
-            self._send(path.removeprefix(_FILES).partition("/")[2])
+        elif path == "/api/datasets/old" or path == about or path.startswith(f"{about}/revision"):
+            self._answer(200, json.dumps({"id": name, "sha": COMMIT}).encode())
+        elif path.startswith(f"{about}/tree/"):
+            self._list(path.removeprefix(f"{about}/tree/").partition("/")[2])
+        elif path.startswith(files):
+            self._send(path.removeprefix(files).partition("/")[2])
         else:
             self._answer(404, b"{}", {"X-Error-Code": "RepoNotFound"})
 
@@ -94,10 +95,13 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def fake_hub(folder: Path, *, refusal: tuple[int, str] | None = None) -> Iterator[_Hub]:
+def fake_hub(
+    folder: Path, *, name: str = SET, refusal: tuple[int, str] | None = None
+) -> Iterator[_Hub]:
     """Serve a folder as a hub with one set, at `http://127.0.0.1:PORT`."""
     hub = _Hub(("127.0.0.1", 0), _Answers)
     hub.daemon_threads = True
+    hub.name = name
     hub.folder, hub.refusal, hub.asked = folder, refusal, []
     thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
