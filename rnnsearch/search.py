@@ -14,7 +14,7 @@ hypotheses among the B·K places.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -279,6 +279,7 @@ def search(
     *,
     options: SearchOptions,
     n_best: int = 1,
+    each_step: Callable[[], object] | None = None,
 ) -> list[list[Hypothesis]]:
     """Return the best translations of each sentence, best first, at least one and at most `n_best`.
 
@@ -293,6 +294,7 @@ def search(
         mask: real positions.
         options: how to search.
         n_best: N, at most `options.beam_size`.
+        each_step: called after each step; what it raises ends the search.
     """
     real = source.shape[0]
     if real < (fewest := fewest_rows()) and source.shape[1] <= LONG_SOURCE:
@@ -307,6 +309,8 @@ def search(
         for part, finished in ((beams.finish(found), True), (beams.unfinished(), False)):
             for end in listed(part, step=beams.step, finished=finished):
                 ends[end.sentence].append(end)
+        if each_step is not None:
+            each_step()
     best = [ranked(ends[sentence], sentence, n_best) for sentence in range(real)]
     hypotheses = iter(trace(beams.history, list(itertools.chain(*best))))
     return [[next(hypotheses) for _ in chosen] for chosen in best]

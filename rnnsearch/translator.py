@@ -5,8 +5,9 @@ Validation, `evaluate`, `translate` and the Python API all come through here.
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -25,10 +26,8 @@ from rnnsearch.scoring import force
 from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search, search_options
 from rnnsearch.stepping import Stepper
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
+from rnnsearch.translation import BLANK, END_MARK, Translation
 from rnnsearch.validation import load_config
-
-END_MARK = "</s>"
-"""How the end of the source is shown in pictures and alignments."""
 
 SOURCE_MULTIPLE = 16
 """Sources are padded to a multiple of this, so that sums over positions round alike whatever the
@@ -39,30 +38,6 @@ MAX_POSITIONS = 16 * LONG_SOURCE
 """Padded source positions searched at once; bounds the memory of a batch of long lines."""
 
 NO_ATTENTION = "model=rnnencdec has no attention"
-
-
-class Translation(NamedTuple):
-    """A translation of one line.
-
-    Attributes:
-        text: the translation.
-        score: log-probability (natural) over (pieces + 1)^α; 0 for a blank line.
-        source_pieces: S pieces, the end mark last.
-        target_pieces: T pieces, without an end mark.
-        alignment: (T, S) attention weights, a row for each target piece; None if not asked for, or
-            if the model has no attention.
-        unknown: unknown words that were chosen; the text lacks them unless they were replaced.
-    """
-
-    text: str
-    score: float
-    source_pieces: list[str]
-    target_pieces: list[str]
-    alignment: NDArray[np.float32] | None
-    unknown: int = 0
-
-
-BLANK = Translation("", 0.0, [], [], None)
 
 
 class Translator:
@@ -187,7 +162,8 @@ class Translator:
         Args:
             lines: source text, one sentence a line, no line ends.
             alignments: whether to compute the attention weights as well.
-            progress: called with the number of lines just finished.
+            progress: called with the number of lines just finished, 0 in the middle of a search;
+                what it raises ends the work.
         """
         found = self.translate_n_best(lines, 1, alignments=alignments, progress=progress)
         return [candidates[0] for candidates in found]
@@ -214,11 +190,13 @@ class Translator:
         was_training = self.model.training
         for model in self.models:
             model.eval()
+        each_step = None if progress is None else partial(progress, 0)
         try:
             steppers = prepared(self.models, self.options)
             for batch in self._plan(sources):
                 chosen = [sources[i] for i in batch]
-                for i, hypotheses in zip(batch, self._search(chosen, n, steppers), strict=True):
+                found = self._search(chosen, n, steppers, each_step=each_step)
+                for i, hypotheses in zip(batch, found, strict=True):
                     results[i] = self._present(
                         lines[i], sources[i], hypotheses, n=n, alignments=alignments
                     )
@@ -244,14 +222,15 @@ class Translator:
         yield from ([i] for i, ids in enumerate(sources) if len(ids) >= LONG_SOURCE)
 
     def _search(
-        self, sources: list[list[int]], n: int, steppers: Sequence[Stepper]
-    ) -> list[list[Hypothesis]]:
+        self, sources: list[list[int]], n: int, steppers: Sequence[Stepper],
+        *, each_step: Callable[[], object] | None,
+    ) -> list[list[Hypothesis]]:  # fmt: skip
         source, mask = collate_sources(sources, multiple=SOURCE_MULTIPLE)
         # More than n are asked for, since two segmentations may spell one text.
         wanted = 1 if n == 1 else self.options.beam_size
         return search(
             steppers, source.to(self.device), mask.to(self.device),
-            options=self.options, n_best=wanted,
+            options=self.options, n_best=wanted, each_step=each_step,
         )  # fmt: skip
 
     def _present(

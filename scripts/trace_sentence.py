@@ -27,7 +27,8 @@ from rnnsearch.errors import UserError, printable
 from rnnsearch.plots import quiet_glyphs
 from rnnsearch.search import prepared, search
 from rnnsearch.text import BOS, EOS
-from rnnsearch.translator import END_MARK, Translator
+from rnnsearch.translation import END_MARK
+from rnnsearch.translator import Translator
 
 SENTENCE = "The children are listening to music."
 STEPS = 6

@@ -18,8 +18,8 @@ errors launch confined wholefiles devices lines stream ids subwords moses words 
 encoded corpus columns tables datafiles hubaccess hub packing batches metrics alignment
 alignment_error modelconfig config plain rules products attention modelchecks validation resuming
 positions recurrent fused encoder decoder model reach loss adadelta optim stepping bestwords
-hypotheses search scoring checkpoint loading distributed translator evaluation interrupts progress
-runlog graphs run update saving plots training report cli
+hypotheses search scoring checkpoint loading distributed translation translator evaluation
+interrupts progress runlog graphs run update saving plots training report cli
 """.split()  # noqa: SIM905 - a list of literals would take a page
 
 FORBIDDEN_ATTRIBUTES = {

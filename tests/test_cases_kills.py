@@ -88,6 +88,26 @@ def test_a_signal_during_a_validation(
     assert validations(run) == STRAIGHT
 
 
+def test_a_signal_in_the_middle_of_a_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wide beam over one batch may take half a minute; a stop does not wait for its end."""
+    from rnnsearch import search
+
+    real, run, steps = search._Beams.extend, tmp_path / "r", []
+
+    def extend(beams: search._Beams) -> object:
+        steps.append(beams.step)
+        if len(steps) == 2:
+            signal.raise_signal(signal.SIGTERM)
+        return real(beams)
+
+    monkeypatch.setattr(search._Beams, "extend", extend)
+    result = rnnsearch("train", *QUICK, f"run_dir={run}")
+    assert result.status == 143
+    assert (steps, state(run)["update"], validations(run)) == ([0, 1], 4, [])
+
+
 @pytest.mark.slow
 def test_killed_at_random_moments(base_run: Path, tmp_path: Path) -> None:
     run, chance = tmp_path / "r", random.Random(7)
