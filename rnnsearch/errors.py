@@ -2,7 +2,10 @@
 
 import contextlib
 import difflib
+import re
 from collections.abc import Iterable
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class UserError(Exception):
@@ -32,6 +35,11 @@ def printable(text: str) -> str:
     with contextlib.suppress(UnicodeError):
         text = text.encode("utf-8", "surrogateescape").decode()
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def without_controls(text: str) -> str:
+    """Return text that moves no cursor and colours nothing: control characters are escaped."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

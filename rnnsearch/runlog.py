@@ -14,6 +14,7 @@ from typing import Any, Self, TextIO
 
 from tqdm import tqdm
 
+from rnnsearch.errors import without_controls
 from rnnsearch.wholefiles import write_text, writing
 
 
@@ -39,9 +40,14 @@ class RunLog:
             self.bar.close()
 
     def say(self, message: str) -> None:
-        """Write one line to `train.log` and standard error."""
+        """Write one line to `train.log` and standard error.
+
+        Control characters are escaped: a sample of the data is told here, and must not move the
+        cursor of whoever looks.
+        """
         if self.silent:
             return
+        message = without_controls(message)
         with writing(self.log), self._open_log() as log:
             log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}\n")
         tqdm.write(message, file=sys.stderr)

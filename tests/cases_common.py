@@ -127,16 +127,16 @@ def in_process(*argv: str | Path, stdin: bytes = b"") -> Result:
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def weights(run_dir: Path, checkpoint: str = "last") -> dict[str, Tensor]:
-    """Return the tensors of a checkpoint."""
-    return load_file(run_dir / "checkpoints" / checkpoint / "model.safetensors")
+def weights(run_dir: Path, checkpoint: str = "last", *, of: str = "model") -> dict[str, Tensor]:
+    """Return the tensors of a checkpoint: of the model, or of the optimizer."""
+    return load_file(run_dir / "checkpoints" / checkpoint / f"{of}.safetensors")
 
 
-def same_weights(one: Path, other: Path) -> bool:
+def same_weights(one: Path, other: Path, *, of: str = "model") -> bool:
     """Return whether the last checkpoints of two runs are bit-equal."""
-    a, b = weights(one), weights(other)
+    a, b = (weights(run, of=of) for run in (one, other))
     return a.keys() == b.keys() and all(
-        torch.equal(a[name].view(torch.uint8), b[name].view(torch.uint8)) for name in a
+        torch.equal(*(t[name].flatten().view(torch.uint8) for t in (a, b))) for name in a
     )
 
 
@@ -203,6 +203,7 @@ def sacrebleu(reference: Path, hypotheses: Path) -> str:
 def check_equal(resumed: Path, straight: Path) -> None:
     """Hold that a run that was stopped equals the one that never was."""
     assert same_weights(resumed, straight)
+    assert same_weights(resumed, straight, of="optimizer")
     a, b = losses(resumed), losses(straight)
     assert {key: a[key] for key in a.keys() & b.keys()} == {
         key: b[key] for key in a.keys() & b.keys()

@@ -108,6 +108,30 @@ def test_a_signal_in_the_middle_of_a_search(
     assert (steps, state(run)["update"], validations(run)) == ([0, 1], 4, [])
 
 
+def test_a_signal_in_a_sweep(
+    quick_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same command leaves what is finished, and goes on in the middle of the next."""
+    from rnnsearch import training
+
+    real, runs, updates = training.train_one, tmp_path / "runs", []
+    sweep = ("train", "-m", *QUICK, "seed=2,1", f"run_dir={runs}")
+
+    def train_one(run: training.Run, plan: object) -> object:
+        updates.append(run.progress.update)
+        if len(updates) == 14 + 7:
+            signal.raise_signal(signal.SIGTERM)
+        return real(run, plan)
+
+    monkeypatch.setattr(training, "train_one", train_one)
+    assert rnnsearch(*sweep).status == 143
+    assert (state(runs / "seed=2")["update"], state(runs / "seed=1")["update"]) == (14, 7)
+    again = succeed(*sweep)
+    assert updates == [*range(14), *range(7), *range(7, 14)]
+    assert "finished at update 14" in again.err
+    check_equal(runs / "seed=1", quick_run)
+
+
 @pytest.mark.slow
 def test_killed_at_random_moments(base_run: Path, tmp_path: Path) -> None:
     run, chance = tmp_path / "r", random.Random(7)

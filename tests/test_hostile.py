@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from rnnsearch import Translator
 from rnnsearch.errors import UserError
+from rnnsearch.runlog import RunLog
 
 SOURCE = f"input={IN}/tiny.en"
 
@@ -355,3 +356,11 @@ def test_a_wide_beam_searches_few_sentences_at_once(copy: Path) -> None:
 def test_records_from_anybody(records: str, copy: Path) -> None:
     (copy / "metrics.jsonl").write_text(records)
     succeed("train", *QUICK, "trainer.max_updates=20", f"run_dir={copy}")
+
+
+def test_what_is_told_moves_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A validation shows a line of the data, which may hold anything."""
+    RunLog(tmp_path).say("un\xa0été \x1b[2J\x9b1m\r\u2028x\u200d")
+    told = "un\xa0été \\x1b[2J\\x9b1m\\r\\u2028x\u200d\n"
+    assert capsys.readouterr().err == told
+    assert (tmp_path / "train.log").read_text("utf-8").endswith(told)
