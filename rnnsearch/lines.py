@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,10 @@ from rnnsearch.errors import UserError, nearest
 _BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = b"\xff\xfe", b"\xfe\xff"
 _GZIP_MAGIC = b"\x1f\x8b"
+
+MOST_BYTES = 1 << 24
+"""Of a line, its end counted; whatever is longer is not text of one sentence a line, and reading
+it whole might take all memory."""
 
 
 def counted(count: int, what: str) -> str:
@@ -43,7 +48,7 @@ def read_lines(path: Path, *, drop_bom: bool = True, digest: Hash | None = None)
 
     Raises:
         UserError: the file is missing, unreadable, a directory, or not UTF-8 (with file and
-            line), or its gzip data are damaged.
+            line), a line is longer than `MOST_BYTES`, or the gzip data are damaged.
     """
     with open_bytes(path) as file:
         raw = io.BufferedReader(_Hashed(file, digest), 1 << 20) if digest else file
@@ -51,7 +56,8 @@ def read_lines(path: Path, *, drop_bom: bool = True, digest: Hash | None = None)
         zipped = raw.peek(2)[:2] == _GZIP_MAGIC
         stream = gzip.GzipFile(fileobj=raw) if zipped else raw
         try:
-            yield from lines_of(stream, str(path), drop_bom=drop_bom)
+            lines = iter(partial(stream.readline, MOST_BYTES + 1), b"")
+            yield from lines_of(lines, str(path), drop_bom=drop_bom)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise UserError(
                 f"{path}: damaged or incomplete gzip file ({error}); compress or copy it anew"
@@ -61,17 +67,23 @@ def read_lines(path: Path, *, drop_bom: bool = True, digest: Hash | None = None)
 
 
 def lines_of(stream: Iterable[bytes], name: str, *, drop_bom: bool = True) -> Iterator[str]:
-    """Yield the lines of a binary stream as they come, by the rules of `read_lines`.
+    """Yield lines as they come, by the rules of `read_lines`.
 
     Args:
-        stream: a binary stream, or raw lines, each with its LF; it is not closed.
+        stream: raw lines, each with its LF; whoever makes them reads no more than a little over
+            `MOST_BYTES` of a line.
         name: what errors call it.
         drop_bom: drop a byte order mark at the start.
 
     Raises:
-        UserError: a line is not UTF-8; its number counts from 1.
+        UserError: a line is not UTF-8, or too long; its number counts from 1.
     """
     for number, line in enumerate(stream, 1):
+        if len(line) > MOST_BYTES:
+            raise UserError(
+                f"{name}:{number}: a line of more than {MOST_BYTES >> 20} MiB; lines end at LF and "
+                "hold a sentence each; split it"
+            )
         if number == 1 and drop_bom:
             line = line.removeprefix(_BOM)
         try:

@@ -1,4 +1,4 @@
-"""Sources that are longer than a model's learned positions reach, told before any work."""
+"""Lines that are longer than memory or learned positions reach, told before any work."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,12 +7,46 @@ from rnnsearch.model import TranslationModel
 
 SHORTEN = "shorten the line, or take a model with other positions"
 
+LONGEST = 1 << 15
+"""Most pieces of a line. The weights of a pair with as many on both sides take 4 GiB."""
+
+
+def perhaps_too_long(lines: Sequence[str]) -> list[str]:
+    """Return the lines that may have more than `LONGEST` pieces, blank ones in place of the others.
+
+    A character is four pieces at most, those apart that normalisation writes out, and whoever
+    works on a line looks again; so most lines need not be split into pieces for a first look.
+    """
+    return [line if len(line) > LONGEST // 4 else "" for line in lines]
+
+
+def check_longest(
+    lengths: Sequence[int], *, line: str, remedy: str = "split it into sentences", first: int = 1
+) -> None:
+    """Hold that no line is so long that it might take the machine down.
+
+    Args:
+        lengths: pieces of each line, the end mark not counted.
+        line: what a line is called, with `{}` for its number.
+        remedy: what to do about a longer one.
+        first: the number of the first line.
+
+    Raises:
+        UserError: names the first line that is too long.
+    """
+    number = next((i for i, length in enumerate(lengths) if length > LONGEST), None)
+    if number is not None:
+        raise UserError(
+            f"{line.format(number + first)} has {lengths[number]:,} pieces; the most is "
+            f"{LONGEST:,}; {remedy}"
+        )
+
 
 def check_reach(
     models: Iterable[TranslationModel], lengths: Sequence[int],
     *, line: str, remedy: str, first: int = 1,
 ) -> None:  # fmt: skip
-    """Hold that positions reach to the end of every source.
+    """Hold that memory and positions reach to the end of every source.
 
     Args:
         models: one model or an ensemble.
@@ -24,6 +58,7 @@ def check_reach(
     Raises:
         UserError: names the first source that is too long.
     """
+    check_longest(lengths, line=line, first=first)
     ends = [model.most_positions for model in models if model.most_positions is not None]
     if not ends:
         return

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from rnnsearch.errors import UserError
-from rnnsearch.lines import lines_of
+from rnnsearch.lines import MOST_BYTES, lines_of
 
 CHUNK = 1 << 16
 
 
-def waiting_lines(stream: BinaryIO, name: str, *, limit: int) -> Iterator[list[str]]:
+def waiting_lines(
+    stream: BinaryIO, name: str, *, limit: int, characters: int
+) -> Iterator[list[str]]:
     """Yield the lines that have arrived, at most `limit` together, until the stream ends.
 
     The rules of a line are those of `lines.lines_of`.
@@ -20,18 +22,21 @@ def waiting_lines(stream: BinaryIO, name: str, *, limit: int) -> Iterator[list[s
         stream: a binary stream, such as `sys.stdin.buffer`.
         name: what messages call it.
         limit: most lines in a list.
+        characters: after so many a list takes no more lines.
 
     Raises:
-        UserError: a line is not UTF-8; the lines before it have been yielded.
+        UserError: a line is not UTF-8, or too long; the lines before it have been yielded.
     """
     arriving = _Arriving(stream)
     batch: list[str] = []
+    size = 0
     try:
         for line in lines_of(arriving, name):
             batch.append(line)
-            if len(batch) >= limit or not arriving.ready():
+            size += len(line)
+            if len(batch) >= limit or size >= characters or not arriving.ready():
                 yield batch
-                batch = []
+                batch, size = [], 0
     except UserError:
         if batch:
             yield batch
@@ -69,7 +74,7 @@ class _Arriving:
         chunk = read(CHUNK)
         *whole, self._rest = (self._rest + chunk).split(b"\n")
         self._lines += [line + b"\n" for line in whole]
-        if not chunk:
+        if not chunk or len(self._rest) > MOST_BYTES:  # too long: it is refused as it is
             self._ended = True
             if self._rest:  # the last line may lack its LF
                 self._lines.append(self._rest)

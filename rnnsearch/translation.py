@@ -17,8 +17,8 @@ class Translation(NamedTuple):
         score: log-probability (natural) over (pieces + 1)^α; 0 for a blank line.
         source_pieces: S pieces, the end mark last.
         target_pieces: T pieces, without an end mark.
-        alignment: (T, S) attention weights, a row for each target piece; None if not asked for, or
-            if the model has no attention.
+        alignment: (T, S) attention weights, a row for each target piece; None if not asked for, if
+            the model has no attention, or if they were more than `translator.MAX_WEIGHTS`.
         unknown: unknown words that were chosen; the text lacks them unless they were replaced.
     """
 

@@ -21,7 +21,7 @@ from rnnsearch.errors import UserError
 from rnnsearch.hypotheses import Hypothesis
 from rnnsearch.loading import load_dictionary, load_model
 from rnnsearch.model import TranslationModel
-from rnnsearch.reach import SHORTEN, check_reach
+from rnnsearch.reach import SHORTEN, check_reach, perhaps_too_long
 from rnnsearch.scoring import force
 from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search, search_options
 from rnnsearch.stepping import Stepper
@@ -36,6 +36,10 @@ longest neighbour is."""
 MAX_ROWS = 16 * 1024  # hypotheses searched at once
 MAX_POSITIONS = 16 * LONG_SOURCE
 """Padded source positions searched at once; bounds the memory of a batch of long lines."""
+
+MAX_WEIGHTS = 1 << 24
+"""Most attention weights of a translation that are kept, so that a very long line, translated to
+as many pieces as it likes, takes 64 MiB and not all memory."""
 
 NO_ATTENTION = "model=rnnencdec has no attention"
 
@@ -126,7 +130,7 @@ class Translator:
         return any(model.most_positions is not None for model in self.models)
 
     def check_reach(self, lines: Sequence[str], *, first: int = 1, line: str = "line {}") -> None:
-        """Hold that no line is longer than learned positions reach.
+        """Hold that no line is longer than memory and learned positions reach.
 
         Args:
             lines: source text.
@@ -136,8 +140,8 @@ class Translator:
         Raises:
             UserError: names the first line that is.
         """
-        if self.limited:
-            self._check_reach(self.source_tokenizer.encode_batch(lines), first=first, line=line)
+        some = lines if self.limited else perhaps_too_long(lines)
+        self._check_reach(self.source_tokenizer.encode_batch(some), first=first, line=line)
 
     def _check_reach(self, sources: list[list[int]], *, first: int, line: str) -> None:
         lengths = [len(ids) for ids in sources]
@@ -176,7 +180,7 @@ class Translator:
 
         Raises:
             UserError: `n` is less than 1 or more than the beam holds; `lines` is one text, or one
-                of them holds a line end, or is longer than learned positions reach.
+                of them holds a line end, or is longer than memory or learned positions reach.
         """
         if not 1 <= n <= self.options.beam_size:
             raise UserError(
@@ -250,7 +254,8 @@ class Translator:
             if text in translations and not replace:
                 continue
             weights = None
-            if self.attends and (alignments or replace):
+            kept = self.attends and not unaligned(len(source_pieces) + 1, len(pieces))
+            if kept and (alignments or replace):
                 weights = self.align(source, ids)
             if replace and weights is not None:
                 text, pieces = self._replaced(ids, pieces, weights, source_pieces)
@@ -289,6 +294,16 @@ class Translator:
         alpha = force(self.models, batch)[1]
         weights: NDArray[np.float32] = alpha[0, :-1].float().cpu().numpy()
         return weights
+
+
+def unaligned(source_pieces: int, target_pieces: int) -> bool:
+    """Return whether a translation has too many pieces for its attention to be kept.
+
+    Args:
+        source_pieces: S, the end mark counted.
+        target_pieces: T.
+    """
+    return source_pieces * target_pieces > MAX_WEIGHTS
 
 
 def _check_lines(lines: Sequence[str]) -> None:

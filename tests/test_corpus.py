@@ -26,6 +26,7 @@ from rnnsearch.corpus import (
     read_pairs,
 )
 from rnnsearch.errors import UserError
+from rnnsearch.lines import MOST_BYTES
 from rnnsearch.text import EOS, train_tokenizers
 
 CASES = Path(__file__).parent / "cases"
@@ -174,6 +175,15 @@ def test_damaged_gzip_data_are_told_in_one_line(tmp_path):
             list(read_lines(path))
     two = write(tmp_path / "two.gz", gzip.compress(b"a\n") + gzip.compress(b"b\n"))
     assert list(read_lines(two)) == ["a", "b"]
+
+
+def test_a_small_file_that_unpacks_to_an_endless_line_is_refused(tmp_path):
+    path = write(tmp_path / "bomb.gz", gzip.compress(b"a\n" + b"x" * (MOST_BYTES + 1)))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(UserError, match=r"bomb\.gz:2: a line of more than 16 MiB"):
+        list(read_lines(path))
+    path = write(tmp_path / "long", b"x" * (MOST_BYTES - 1) + b"\n")
+    assert [len(line) for line in read_lines(path)] == [MOST_BYTES - 1]
 
 
 # Pairs.

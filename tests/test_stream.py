@@ -11,7 +11,7 @@ from rnnsearch.stream import waiting_lines
 
 
 def batches(data: bytes, limit: int = 100) -> list[list[str]]:
-    return list(waiting_lines(io.BytesIO(data), "input", limit=limit))
+    return list(waiting_lines(io.BytesIO(data), "input", limit=limit, characters=1 << 20))
 
 
 def test_lines_end_at_lf_alone():
@@ -31,10 +31,37 @@ def test_empty_stream_and_byte_order_mark():
 
 
 def test_a_bad_line_is_named_and_the_lines_before_it_come_through():
-    lines = waiting_lines(io.BytesIO(b"a\nb\n\xe9\nc\n"), "input", limit=10)
+    lines = waiting_lines(io.BytesIO(b"a\nb\n\xe9\nc\n"), "input", limit=10, characters=1000)
     assert next(lines) == ["a", "b"]
     with pytest.raises(UserError, match=r"input:3: not UTF-8"):
         next(lines)
+
+
+def test_long_lines_are_not_gathered():
+    line = b"x" * 600 + b"\n"
+    lines = waiting_lines(io.BytesIO(line * 5), "input", limit=10, characters=1000)
+    assert [len(batch) for batch in lines] == [2, 2, 1]
+
+
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch):
+    monkeypatch.setattr("rnnsearch.lines.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("rnnsearch.stream.MOST_BYTES", 1 << 20)
+
+    class Endless(io.RawIOBase):
+        taken = 0
+
+        def readable(self):
+            return True
+
+        def read(self, size=-1):
+            self.taken += size
+            return b"x" * size
+
+    endless = Endless()
+    lines = waiting_lines(endless, "input", limit=10, characters=1000)
+    with pytest.raises(UserError, match=r"input:1: a line of more than 1 MiB"):
+        next(lines)
+    assert endless.taken < 2 << 20
 
 
 def test_a_long_line_comes_whole():
@@ -57,7 +84,7 @@ def test_a_waiting_line_is_handed_on_before_the_writer_goes_on():
     writer.start()
     found = []
     with os.fdopen(read_end, "rb") as stream:
-        for batch in waiting_lines(stream, "input", limit=100):
+        for batch in waiting_lines(stream, "input", limit=100, characters=1000):
             found.append(batch)
             seen.set()
     writer.join()

@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from rnnsearch import Translator
 from rnnsearch.alignment import links, merge_pieces, pharaoh
 from rnnsearch.errors import UserError
+from rnnsearch.reach import LONGEST
 
 SEARCH = ("decode.beam_size=4", "decode.max_length=20")
 
@@ -133,6 +134,54 @@ def test_output_through_a_link_or_a_device(base_run: Path, tmp_path: Path) -> No
     assert (tmp_path / "link").is_symlink()
     assert len(lines_of(tmp_path / "real")) == 7
     assert not Path("/dev/null").is_file()
+
+
+# --- long lines
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_line_beyond_all_measure_is_told_before_anything_is_lost(
+    base_run: Path, tmp_path: Path, stream: bool
+) -> None:
+    text = "A dog.\n" + "a " * (LONGEST + 1) + "\nA man.\n"
+    (tmp_path / "in").write_text(text)
+    output = tmp_path / "o"
+    output.write_text("precious\n")
+    words = ("translate", f"run_dir={base_run}", *SEARCH, f"output={output}")
+    if stream:
+        done = in_process(*words, stdin=text.encode())
+        assert "Traceback" not in done.err
+        assert done.err.splitlines()[-1].startswith("rnnsearch: line 2 has ")
+    else:
+        refuse(*words, f"input={tmp_path / 'in'}", words=("line 2 has", "split it"), status=(2,))
+        assert output.read_text() == "precious\n"
+
+
+def test_targets_beyond_all_measure_are_not_scored(base_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.en").write_text("A dog.\n")
+    (tmp_path / "t.fr").write_text("un " * (LONGEST + 1) + "\n")
+    test = (f"data.test.source={tmp_path}/t.en", f"data.test.target={tmp_path}/t.fr")
+    refuse("evaluate", f"run_dir={base_run}", *test, words=("t: the target of line 1 has",))
+
+
+def test_attention_of_too_many_weights_is_left_out_and_told(
+    base_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["A dog.", "A man and a dog and a woman and a man in a house.", "A man."]
+    (tmp_path / "in").write_text("".join(line + "\n" for line in lines))
+    words = ("translate", f"run_dir={base_run}", f"input={tmp_path / 'in'}", *SEARCH)
+    form = ("alignment_format=json", "decode.min_length_ratio=1")
+    usual = [tmp_path / "o", tmp_path / "a.json"]
+    succeed(*words, *form, f"output={usual[0]}", f"alignments={usual[1]}")
+    sizes = [np.size(row["weights"]) for row in rows_of(usual[1])]
+    monkeypatch.setattr("rnnsearch.translator.MAX_WEIGHTS", sizes[1] - 1)
+    assert max(sizes[0], sizes[2]) < sizes[1]
+    told = succeed(*words, *form, f"output={tmp_path}/p", f"alignments={tmp_path}/b.json").err
+    assert told.startswith("warning: line 2: no attention is kept of ")
+    assert told.count("\n") == 1
+    rows = rows_of(tmp_path / "b.json")
+    assert [np.size(row["weights"]) for row in rows] == [sizes[0], 0, sizes[2]]
+    assert (tmp_path / "p").read_bytes() == usual[0].read_bytes()
 
 
 # --- unknown words

@@ -27,6 +27,7 @@ from rnnsearch.evaluation import (
     score_rows,
 )
 from rnnsearch.lines import counted
+from rnnsearch.reach import check_longest, perhaps_too_long
 from rnnsearch.translator import NO_ATTENTION, Translator
 from rnnsearch.wholefiles import write_text, writing
 
@@ -60,6 +61,9 @@ def run(config: EvaluateConfig) -> None:
     for test in tests:
         for one in runs:
             one.translator.check_reach(test.sources, line=f"{one.name}: {test.name}: line {{}}")
+            pieces = one.translator.target_tokenizer.encode_batch(perhaps_too_long(test.targets))
+            lengths = [len(ids) for ids in pieces]
+            check_longest(lengths, line=f"{one.name}: {test.name}: the target of line {{}}")
     scorers = [[_link_scorer(test, one) for one in runs] for test in tests]
     if len(runs) > 1:
         told = "the settings of the search, and test sets that are not given, are those of"

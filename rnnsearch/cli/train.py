@@ -28,7 +28,7 @@ from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import to_plain, to_yaml
 from rnnsearch.products import operands_for
 from rnnsearch.progress import Progress, end_reason
-from rnnsearch.reach import check_reach
+from rnnsearch.reach import check_longest, check_reach
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
 from rnnsearch.saving import about, average, fingerprints, load_progress, restore
@@ -234,13 +234,15 @@ def _go_on(training: Run, step: Path) -> None:
 
 
 def _check_reach(training: Run) -> None:
-    """Hold that learned positions reach as far as the sources, before any work."""
+    """Hold that memory and learned positions reach as far as the data, before any work."""
     for split, encoded in (("train", training.train), ("valid", training.valid.encoded)):
         longer = "raise it" if split == "valid" else "raise it, or lower data.max_length"
         check_reach(
             [training.model], encoded.source_lengths.tolist(), remedy=longer,
             line=f"data.{split}: source {{}} of those that are kept",
         )  # fmt: skip
+        line = f"data.{split}: target {{}} of those that are kept"
+        check_longest(encoded.target_lengths.tolist(), line=line)
 
 
 def _tokenizers(config: TrainConfig, pairs: datasets.Dataset, log: RunLog) -> Tokenizers:

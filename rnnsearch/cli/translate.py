@@ -18,11 +18,15 @@ from rnnsearch.lines import read_lines
 from rnnsearch.runlog import progress_bar
 from rnnsearch.stream import waiting_lines
 from rnnsearch.translation import Translation
-from rnnsearch.translator import NO_ATTENTION, Translator
+from rnnsearch.translator import MAX_WEIGHTS, NO_ATTENTION, Translator, unaligned
 
 STANDARD = "-"
 WINDOW = 16
 """Batches of lines read ahead, so that lines of like length can be searched together."""
+
+WINDOW_CHARACTERS = 1 << 18
+"""Characters after which no more lines are read ahead: their translations are held together, and
+what attention they have, which long lines have much of."""
 
 
 def run(config: TranslateConfig) -> None:
@@ -45,6 +49,7 @@ def run(config: TranslateConfig) -> None:
     windows = _reached(config, translator)
     first = next(windows, [])  # before an output loses what it held
     aligned, plots = config.alignments is not None, config.plots
+    wanted = aligned or plots is not None
     unknown: list[int] = []
     with (
         _sink("output", config.output) as out,
@@ -54,11 +59,13 @@ def run(config: TranslateConfig) -> None:
         for lines in itertools.chain([first], windows):
             found = translator.translate_n_best(
                 lines, config.n_best,
-                alignments=aligned or plots is not None, progress=bar.update,
+                alignments=wanted, progress=bar.update,
             )  # fmt: skip
             for number, candidates in enumerate(found, len(unknown) + 1):
                 best = candidates[0]
                 unknown.append(best.unknown)
+                if wanted or (best.unknown and translator.dictionary is not None):
+                    _tell_unaligned(best, number)
                 out.write(_rows(candidates, number, config.n_best).encode())
                 if aligned:
                     row = alignment_row(translator, best, number, form=config.alignment_format)
@@ -78,7 +85,7 @@ def _check_attention(config: TranslateConfig, translator: Translator) -> None:
 
 
 def _reached(config: TranslateConfig, translator: Translator) -> Iterator[list[str]]:
-    """Yield the windows of the input, held against where learned positions end.
+    """Yield the windows of the input, held against the longest line that a model takes.
 
     A file is gone through before its first window, a stream as its lines come.
     """
@@ -91,10 +98,20 @@ def _reached(config: TranslateConfig, translator: Translator) -> Iterator[list[s
             yield lines
             first += len(lines)
 
-    if translator.limited and config.input != STANDARD and Path(config.input).is_file():
+    if config.input != STANDARD and Path(config.input).is_file():
         for _ in checked():
             pass
     yield from checked()
+
+
+def _tell_unaligned(best: Translation, number: int) -> None:
+    source, target = len(best.source_pieces), len(best.target_pieces)
+    if unaligned(source, target):
+        print(
+            f"warning: line {number}: no attention is kept of {source:,} x {target:,} pieces; "
+            f"the most is {MAX_WEIGHTS:,} weights; split the line into sentences",
+            file=sys.stderr,
+        )
 
 
 def _tell_unknown(unknown: Sequence[int], *, replaced: bool) -> None:
@@ -143,10 +160,19 @@ def _windows(name: str, size: int) -> Iterator[list[str]]:
     if name == STANDARD:
         if sys.stdin is None:
             raise UserError("input=-: standard input is closed; give input=FILE")
-        yield from waiting_lines(sys.stdin.buffer, "standard input", limit=size)
+        yield from waiting_lines(
+            sys.stdin.buffer, "standard input", limit=size, characters=WINDOW_CHARACTERS
+        )
         return
-    lines = read_lines(Path(name))
-    while window := list(itertools.islice(lines, size)):
+    window: list[str] = []
+    characters = 0
+    for line in read_lines(Path(name)):
+        window.append(line)
+        characters += len(line)
+        if len(window) == size or characters >= WINDOW_CHARACTERS:
+            yield window
+            window, characters = [], 0
+    if window:
         yield window
 
 
