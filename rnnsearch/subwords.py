@@ -24,6 +24,10 @@ _TRAINABLE = str.maketrans({"\0": " ", "\u2585": " "})
 # most, so cutting such words takes next to nothing from it.
 _WORD_CHARACTERS = 1000
 _LONG_WORD = re.compile(rf"\S{{{_WORD_CHARACTERS}}}")
+# Looking for repeated text takes the unigram trainer time that grows with the square of a line
+# that repeats itself: 256 KiB of dashes take more than a minute. Pieces do not cross blanks, so a
+# line in parts gives the same ones.
+_PART = re.compile(r".{1,10000}(?:\s|\Z)", re.DOTALL)
 # Fields of SentencePiece's ModelProto, one of its TrainerSpec, and the values of that one.
 _TRAINER_SPEC, _NORMALIZER_SPEC, _MODEL_TYPE = 2, 3, 3
 _KINDS = {1: "unigram", 2: "bpe"}
@@ -71,10 +75,12 @@ def normalize(line: str) -> str:
     return text
 
 
-def _trainable(line: str) -> str:
-    """Return the line as the trainer can take it."""
+def _trainable(line: str) -> list[str]:
+    """Return the line as the trainer can take it, a very long one in parts."""
     line = encodable(line).translate(_TRAINABLE)
-    return _LONG_WORD.sub(r"\g<0> ", line) if len(line) > _WORD_CHARACTERS else line
+    if len(line) <= _WORD_CHARACTERS:
+        return [line]
+    return _PART.findall(_LONG_WORD.sub(r"\g<0> ", line))
 
 
 class Feed:
@@ -89,7 +95,8 @@ class Feed:
 
     def __iter__(self) -> Iterator[str]:
         try:
-            yield from map(_trainable, self._lines)
+            for line in self._lines:
+                yield from _trainable(line)
         except GeneratorExit:
             raise
         except BaseException as error:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnsearch.errors import UserError
-from rnnsearch.subwords import is_blank
+from rnnsearch.subwords import Feed, is_blank
 from rnnsearch.text import (
     BOS,
     EOS,
@@ -312,3 +312,15 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(UserError, match=r"file.*: cannot be written") as caught:
         train(lines("tiny.en"))[0].save(tmp_path / "file" / "tokenizer")
     assert caught.value.status == 1
+
+
+@pytest.mark.parametrize("line", ["ha " * 30_000, "-" * 90_000, "a\u3000b\x85c " * 9_000 + "end"])
+def test_a_long_line_trains_in_parts_of_the_same_words(line):
+    """A line that repeats itself takes the unigram trainer time with the square of its length."""
+    parts = list(Feed(["before", line, "after"]))
+    assert (parts[0], parts[-1]) == ("before", "after")
+    assert max(map(len, parts)) <= 10_001
+    words = " ".join(parts[1:-1]).split()
+    assert "".join(words) == "".join(line.split())
+    if "-" not in line:
+        assert words == line.split()
