@@ -188,6 +188,7 @@ class TrainConfig:
     device: str  # auto, cpu, cuda, cuda:N
     resume: str  # auto, never, must
     start_from: str | None  # a run folder whose weights and tokenizers start this run
+    logger: str  # none, tensorboard
     model: ModelConfig
     data: DataConfig
     tokenizer: TokenizerConfig

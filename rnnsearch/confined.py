@@ -7,7 +7,7 @@ from pathlib import Path
 from rnnsearch.errors import UserError
 
 # Whatever else somebody keeps in a run folder is neither read nor written.
-_FOLDERS = ("tokenizer", "checkpoints", "plots", "evaluations")
+_FOLDERS = ("tokenizer", "checkpoints", "plots", "evaluations", "tensorboard")
 _RESULTS = ("evaluation.json", "hypotheses.txt", "report.html")
 _FILES = ("config.yaml", "metrics.jsonl", "train.log", *_RESULTS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -117,6 +117,7 @@ def encode_pairs(
     max_length: int | None,
     max_ratio: float | None,
     drop: bool,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> EncodedCorpus:
     """Turn the text of pairs into ids, once: they are kept under a hash of text and tokenizers.
 
@@ -127,12 +128,13 @@ def encode_pairs(
         max_ratio: the longer side over the shorter at most; None is no limit.
         drop: leave out pairs with a blank side or beyond a limit (training). Otherwise the
             limits say nothing and every pair is kept (validation and test).
+        progress: called with the number of pairs just encoded; not where ids are kept already.
 
     Raises:
         UserError: no pair is left to train on.
     """
     fingerprint = _fingerprint(pairs, tokenizers)
-    path = arrowcache.lookup(fingerprint) or _encode(pairs, tokenizers, fingerprint)
+    path = arrowcache.lookup(fingerprint) or _encode(pairs, tokenizers, fingerprint, progress)
     kept, counts = None, Counts(len(pairs), len(pairs))
     if drop:
         kept, counts = _filter(
@@ -187,7 +189,10 @@ def _fingerprint(pairs: datasets.Dataset, tokenizers: Tokenizers) -> str:
     return digest.hexdigest()
 
 
-def _encode(pairs: datasets.Dataset, tokenizers: Tokenizers, fingerprint: str) -> Path:
+def _encode(
+    pairs: datasets.Dataset, tokenizers: Tokenizers, fingerprint: str,
+    progress: Callable[[int], object],
+) -> Path:  # fmt: skip
     import pyarrow as pa
 
     names = ["source", "target"]
@@ -197,6 +202,7 @@ def _encode(pairs: datasets.Dataset, tokenizers: Tokenizers, fingerprint: str) -
             for source, target in _batches(pairs):
                 ids = tokenizers.source.encode_batch(source), tokenizers.target.encode_batch(target)
                 yield pa.record_batch([_id_column(side) for side in ids], names)
+                progress(len(source))
 
     schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
     return arrowcache.store(schema, batches, lambda: fingerprint)

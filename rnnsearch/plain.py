@@ -15,7 +15,21 @@ from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.confined import check_confined
 from rnnsearch.errors import UserError
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
+_SPLIT = {"table": None, "split": None}
+_HUB = {"path": None, "name": None, "streaming": False, "columns": None}
+# The keys that each version of the schema brought, at the values that mean what there was before.
+_BROUGHT: dict[int, dict[str, Any]] = {
+    2: {
+        "start_from": None,
+        "tokenizer": {"path": None},
+        "data": {**_HUB, "train": _SPLIT, "valid": _SPLIT, "test": _SPLIT},
+    },
+    3: {"data": {"test": {"alignments": None}}},
+    4: {"decode": {"precision": "fp32"}},
+    5: {"trainer": {"cuda_graphs": False}},
+    6: {"logger": "none"},
+}
 _MOST_BYTES = 1 << 20  # of config.yaml; ours take two thousand
 _MOST_DEPTH = 20
 MISSING = "???"  # how YAML marks a key that has no value yet
@@ -178,34 +192,16 @@ def from_plain(plain: Any, *, name: str) -> TrainConfig:
     version = values.pop("schema")
     if type(version) is not int:
         raise UserError(f"{name}: schema {version}, expected a whole number", status=1)
-    if version == 1:
-        values = _from_schema_1(values)
-    # Later keys, at the values that mean what there was before.
-    if version in (1, 2):
-        values = _over({"data": {"test": {"alignments": None}}}, values)
-    if version in (1, 2, 3):
-        values = _over({"decode": {"precision": "fp32"}}, values)
-    if version in (1, 2, 3, 4):
-        values = _over({"trainer": {"cuda_graphs": False}}, values)
-    elif version != SCHEMA_VERSION:
+    if not 1 <= version <= SCHEMA_VERSION:
         message = f"{name}: schema {version}, but this program reads schema {SCHEMA_VERSION}"
         raise UserError(f"{message}; use the version of rnnsearch that trained it", status=1)
+    for since, brought in _BROUGHT.items():
+        if version < since:
+            values = _over(brought, values)
     try:
         return build(TrainConfig, _map_text(values, system_path), root=TrainConfig)
     except UserError as error:
         raise UserError(f"{name}: {error}", status=1) from None
-
-
-def _from_schema_1(values: dict[str, Any]) -> dict[str, Any]:
-    """Add the keys that came with schema 2, at the values that mean what there was before."""
-    splits = {"table": None, "split": None}
-    hub = {"path": None, "name": None, "streaming": False, "columns": None}
-    later: dict[str, Any] = {
-        "start_from": None,
-        "tokenizer": {"path": None},
-        "data": {**hub, "train": splits, "valid": splits, "test": splits},
-    }
-    return _over(later, values)
 
 
 def _over(later: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:

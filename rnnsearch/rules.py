@@ -57,6 +57,7 @@ SHARE = Range(0, 1, high_open=True)  # of a whole that must not be used up: drop
 RULES: dict[str, Range | Choice] = {
     "seed": Range(0, 2**32 - 1),
     "resume": Choice(("auto", "never", "must")),
+    "logger": Choice(("none", "tensorboard")),
     "n_best": COUNT,
     "alignment_format": Choice(("pharaoh", "json")),
     "bootstrap": Range(0, 1_000_000),

@@ -3,6 +3,7 @@
 Bars and lines go to standard error, so that standard output carries results only.
 """
 
+import contextlib
 import json
 import math
 import sys
@@ -14,7 +15,8 @@ from typing import Any, Self, TextIO
 
 from tqdm import tqdm
 
-from rnnsearch.errors import without_controls
+from rnnsearch.boards import Board
+from rnnsearch.errors import UserError, without_controls
 from rnnsearch.wholefiles import write_text, writing
 
 
@@ -31,13 +33,17 @@ class RunLog:
         self.metrics = run_dir / "metrics.jsonl"
         self.log = run_dir / "train.log"
         self.bar: tqdm[Any] | None = None
+        self.board: Board | None = None  # takes the records as well
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self.bar is not None:
             self.bar.close()
+        if self.board is not None:  # one that fails as well hides no other error
+            with contextlib.suppress(*([] if kind is None else [UserError])):
+                self.board.close()
 
     def say(self, message: str) -> None:
         """Write one line to `train.log` and standard error.
@@ -70,6 +76,14 @@ class RunLog:
         }
         with writing(self.metrics), self.metrics.open("a", encoding="utf-8") as metrics:
             metrics.write(json.dumps(plain) + "\n")
+        if self.board is not None:
+            self.board.add(fields)
+
+    def sample(self, source: str, hypothesis: str, *, update: int) -> None:
+        """Show how a line is translated at present."""
+        self.say(f"  {source} -> {hypothesis}")
+        if self.board is not None:
+            self.board.show(f"{source} -> {hypothesis}", update)
 
     def rewind(self, update: int, *, validated: int) -> None:
         """Drop the records of what a killed run did and lost.
@@ -100,6 +114,13 @@ class RunLog:
             total=1.0, initial=share, desc="training", dynamic_ncols=True, leave=False,
             disable=self.silent or not sys.stderr.isatty(), file=sys.stderr,
             bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
+        )  # fmt: skip
+
+    def stage(self, what: str) -> "tqdm[Any]":
+        """Return a context that shows what is being done; nothing without a terminal."""
+        return tqdm(
+            desc=what, bar_format="{desc} ...", dynamic_ncols=True, file=sys.stderr, leave=False,
+            disable=self.silent or not sys.stderr.isatty(),
         )  # fmt: skip
 
     def progress_bar(self, total: int, *, description: str, unit: str) -> "tqdm[Any]":

@@ -195,7 +195,7 @@ def validate(run: Run, *, regular: bool) -> None:
         f"{', best so far' if best else ''}"
     )
     sample = progress.update % len(hypotheses)
-    run.log.say(f"  {valid.sources[sample]} -> {hypotheses[sample]}")
+    run.log.sample(valid.sources[sample], hypotheses[sample], update=progress.update)
 
 
 def _validate_share(run: Run) -> tuple[list[float], list[str]] | None:

@@ -14,8 +14,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # The order of reading: a module imports only modules above it.
 ORDER = """
-errors launch confined wholefiles devices lines stream ids subwords moses words text arrowcache
-encoded corpus columns tables datafiles hubaccess hub packing batches metrics alignment
+errors launch confined wholefiles boards devices lines stream ids subwords moses words text
+arrowcache encoded corpus columns tables datafiles hubaccess hub packing batches metrics alignment
 alignment_error modelconfig config plain rules products attention modelchecks validation resuming
 positions recurrent fused encoder decoder model reach loss adadelta optim stepping bestwords
 hypotheses search scoring checkpoint loading distributed translation translator evaluation

@@ -32,6 +32,8 @@ from rnnsearch.devices import pick_device
 from rnnsearch.errors import UserError
 from rnnsearch.modelconfig import ModelConfig, RnnsearchConfig
 from rnnsearch.plain import (
+    _BROUGHT,
+    SCHEMA_VERSION,
     build,
     from_plain,
     known_keys,
@@ -209,7 +211,7 @@ def test_a_path_in_bytes_that_the_locale_cannot_read_is_kept(config: TrainConfig
     ("damage", "message"),
     [
         (lambda plain: plain.pop("schema"), "config.yaml: not a run's configuration"),
-        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 5"),
+        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 6"),
         (lambda plain: plain["model"].update(kind="other"), "model.kind=other"),
         (lambda plain: plain["model"].update(hiden_size=3), "hiden_size.*model.hidden_size"),
         (lambda plain: plain["model"].pop("bias"), "model.bias: a value is missing"),
@@ -518,29 +520,23 @@ def test_tokenizers_come_from_one_run(config: TrainConfig) -> None:
         validate(config)
 
 
-def test_a_run_of_schema_1_is_read(config: TrainConfig) -> None:
+def without(values: dict[str, Any], later: dict[str, Any]) -> None:
+    """Delete nested keys."""
+    for key, inner in later.items():
+        if isinstance(inner, dict):
+            without(values[key], inner)
+        else:
+            del values[key]
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+def test_a_run_of_an_older_schema_is_read(version: int, config: TrainConfig) -> None:
+    """Its later keys are at the values that mean what there was before."""
     plain = to_plain(config)
-    plain["schema"] = 1
-    del plain["start_from"], plain["tokenizer"]["path"]
-    for key in ("path", "name", "streaming", "columns"):
-        del plain["data"][key]
-    for split in ("train", "valid", "test"):
-        del plain["data"][split]["table"], plain["data"][split]["split"]
-    del plain["data"]["test"]["alignments"], plain["decode"]["precision"]
-    assert from_plain(plain, name="config.yaml") == config
-
-
-def test_a_run_of_schema_2_is_read(config: TrainConfig) -> None:
-    plain = to_plain(config)
-    plain["schema"] = 2
-    del plain["data"]["test"]["alignments"], plain["decode"]["precision"]
-    assert from_plain(plain, name="config.yaml") == config
-
-
-def test_a_run_of_schema_3_is_read(config: TrainConfig) -> None:
-    plain = to_plain(config)
-    plain["schema"] = 3
-    del plain["decode"]["precision"]
+    plain["schema"] = version
+    for since, brought in _BROUGHT.items():
+        if version < since:
+            without(plain, brought)
     assert from_plain(plain, name="config.yaml") == config
 
 

@@ -29,6 +29,7 @@ Keys that matter (KEY=VALUE; null is "no value")
   run_dir, name           the run's folder; runs/NAME by default
   seed, device            device: auto, cpu, cuda, cuda:N
   resume                  auto, never, must
+  logger                  none, tensorboard
   start_from              a run whose weights and tokenizers start this one (fine-tuning)
   model.hidden_size, model.embedding_size, model.dropout, model.wiring
   model.attention         rnnsearch, transformer_input: additive, dot, scaled_dot, general

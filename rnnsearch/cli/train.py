@@ -10,13 +10,15 @@ import datasets
 import torch
 
 from rnnsearch import checkpoint as files
+from rnnsearch.boards import board_for, check_logger
+from rnnsearch.cli.describing import describe
 from rnnsearch.cli.quoting import quoted_twice
 from rnnsearch.cli.resume import start_or_resume
 from rnnsearch.cli.runfolder import run_folder
 from rnnsearch.cli.sources import training_sources
 from rnnsearch.cli.starting import starting_weights
 from rnnsearch.config import SubwordConfig, TrainConfig
-from rnnsearch.corpus import PairSource, encode_pairs, nonblank
+from rnnsearch.corpus import encode_pairs, nonblank
 from rnnsearch.devices import pick_device
 from rnnsearch.distributed import SharedGradients, World, joined
 from rnnsearch.errors import UserError
@@ -52,6 +54,7 @@ def run(config: TrainConfig) -> None:
     """
     rank, size, local_rank = launched()
     device = pick_device(config.device, process=local_rank if size > 1 else None)
+    check_logger(config.logger)
     interrupts = Interrupts(launched=size > 1)
     with joined(rank, size, gpu=device.type == "cuda") as world, contextlib.ExitStack() as stack:
         if world.leads:
@@ -159,18 +162,22 @@ def _prepare(
     """Read the data, make or load the tokenizers, build the network and restore its state."""
     folder = config.folder
     sources = training_sources(config.data, seed=config.seed)
-    train_pairs, valid_pairs = (source.read() for source in sources)
+    with log.stage("reading the data"):
+        train_pairs, valid_pairs = (source.read() for source in sources)
     if step is None and world.leads:
-        tokenizers = _tokenizers(config, train_pairs, log)
+        with log.stage("training the tokenizers"):
+            tokenizers = _tokenizers(config, train_pairs, log)
         tokenizers.save(folder / "tokenizer")
         write_text(folder / "config.yaml", to_yaml(to_plain(config)))
     else:
         _check_shared(folder)
         tokenizers = Tokenizers.load(folder / "tokenizer")
     data = config.data
-    train = encode_pairs(
-        train_pairs, tokenizers, max_length=data.max_length, max_ratio=data.max_ratio, drop=True
-    )
+    with log.progress_bar(len(train_pairs), description="encoding", unit="pair") as bar:
+        train = encode_pairs(
+            train_pairs, tokenizers,
+            max_length=data.max_length, max_ratio=data.max_ratio, drop=True, progress=bar.update,
+        )  # fmt: skip
     valid = encode_pairs(valid_pairs, tokenizers, max_length=None, max_ratio=None, drop=False)
     torch.manual_seed(config.seed)
     model = build_model(
@@ -191,7 +198,7 @@ def _prepare(
     training.operands = operands_for(config.trainer.precision, device)
     if config.trainer.cuda_graphs:
         training.graphs = cuda_graphs(training)
-    _describe(training, *sources)
+    describe(training, *sources)
     if step is None and config.start_from is not None:
         weights = starting_weights(Path(config.start_from))
         load_weights(model, weights / files.MODEL)
@@ -199,6 +206,8 @@ def _prepare(
     if step is not None:
         _go_on(training, folder / "checkpoints" / step)
     log.rewind(training.progress.update, validated=training.progress.validated)
+    if world.leads:
+        log.board = board_for(config.logger, folder, update=training.progress.update)
     return training
 
 
@@ -274,19 +283,3 @@ def _check_data(training: Run, step: Path) -> None:
                 f"data.{split}: these pairs have changed since {step.name} was written (content "
                 f"{str(before.get(split))[:12]} then, {now[:12]} now); choose another run_dir"
             )
-
-
-def _describe(training: Run, train: PairSource, valid: PairSource) -> None:
-    """Say what is being trained on what."""
-    config, log = training.config, training.log
-    log.say(f"{config.folder}: model={config.model.kind} data={config.data.kind}")
-    log.say(f"  training   {train.label}: {training.train.counts.describe()}")
-    count = len(training.valid.encoded)
-    log.say(f"  validation {valid.label}: {count} pairs read, {count} kept")
-    tokenizers = training.translator.tokenizers
-    parameters = sum(parameter.numel() for parameter in training.model.parameters())
-    log.say(
-        f"  vocabulary {tokenizers.source.vocab_size} source, {tokenizers.target.vocab_size} "
-        f"target {'words' if tokenizers.target.kind == 'word' else 'pieces'}; {parameters:,} "
-        f"parameters on {training.device}"
-    )
