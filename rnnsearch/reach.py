@@ -11,6 +11,19 @@ LONGEST = 1 << 15
 """Most pieces of a line. The weights of a pair with as many on both sides take 4 GiB."""
 
 
+def check_lines(lines: Sequence[str]) -> None:
+    """Hold that these are lines.
+
+    Raises:
+        UserError: they are one text, or a line holds a line end.
+    """
+    if isinstance(lines, str):
+        raise UserError("lines: expected a list of lines, came one text; write [line]")
+    for number, line in enumerate(lines, 1):
+        if "\n" in line:
+            raise UserError(f"lines: number {number} holds a line end; give a text as its lines")
+
+
 def perhaps_too_long(lines: Sequence[str]) -> list[str]:
     """Return the lines that may have more than `LONGEST` pieces, blank ones in place of the others.
 

@@ -1,5 +1,6 @@
 """What comes of a line: its translation, the pieces of both sides, and where the model looked."""
 
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -8,9 +9,16 @@ from numpy.typing import NDArray
 END_MARK = "</s>"
 """How the end of the source is shown in pictures and alignments."""
 
+MAX_WEIGHTS = 1 << 24
+"""Most attention weights of a translation that are kept, so that a very long line, translated to
+as many pieces as it likes, takes 64 MiB and not all memory."""
+
+MAX_CELLS = 10_000
+"""Most attention weights that a notebook shows as a table."""
+
 
 class Translation(NamedTuple):
-    """A translation of one line.
+    """A translation of one line; a notebook shows it with its attention as a table.
 
     Attributes:
         text: the translation.
@@ -18,7 +26,7 @@ class Translation(NamedTuple):
         source_pieces: S pieces, the end mark last.
         target_pieces: T pieces, without an end mark.
         alignment: (T, S) attention weights, a row for each target piece; None if not asked for, if
-            the model has no attention, or if they were more than `translator.MAX_WEIGHTS`.
+            the model has no attention, or if they were more than `MAX_WEIGHTS`.
         unknown: unknown words that were chosen; the text lacks them unless they were replaced.
     """
 
@@ -29,5 +37,39 @@ class Translation(NamedTuple):
     alignment: NDArray[np.float32] | None
     unknown: int = 0
 
+    def _repr_html_(self) -> str:
+        """Return the text, and a row of shaded weights for each target piece; for notebooks.
+
+        >>> Translation("le < la", -0.5, ["the", END_MARK], [], None)._repr_html_()
+        '<p dir="auto">le &lt; la</p>'
+        """
+        text = f'<p dir="auto">{escape(self.text)}</p>'
+        if self.alignment is None or not 0 < self.alignment.size <= MAX_CELLS:
+            return text
+        head = "".join(f"<th scope=col>{escape(piece)}</th>" for piece in self.source_pieces)
+        rows = "".join(
+            f"<tr><th scope=row>{escape(piece)}</th>{''.join(map(_cell, row))}</tr>"
+            for piece, row in zip(self.target_pieces, self.alignment.tolist(), strict=True)
+        )
+        return f"{text}<table><tr><td></td>{head}</tr>{rows}</table>"
+
 
 BLANK = Translation("", 0.0, [], [], None)
+
+
+def _cell(weight: float) -> str:
+    """Return a cell that is the darker the larger the weight, which it says as well."""
+    style = (
+        f"background:rgba(37,99,235,{weight:.2f});color:{'white' if weight > 0.5 else 'inherit'}"
+    )
+    return f'<td style="{style}">{weight:.2f}</td>'
+
+
+def unaligned(source_pieces: int, target_pieces: int) -> bool:
+    """Return whether a translation has too many pieces for its attention to be kept.
+
+    Args:
+        source_pieces: S, the end mark counted.
+        target_pieces: T.
+    """
+    return source_pieces * target_pieces > MAX_WEIGHTS

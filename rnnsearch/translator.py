@@ -1,7 +1,4 @@
-"""From lines to translations, in the order of the lines: the one path to a translation.
-
-Validation, `evaluate`, `translate` and the Python API all come through here.
-"""
+"""From lines to translations, in their order: the one path of validation, commands and the API."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,12 +18,12 @@ from rnnsearch.errors import UserError
 from rnnsearch.hypotheses import Hypothesis
 from rnnsearch.loading import load_dictionary, load_model
 from rnnsearch.model import TranslationModel
-from rnnsearch.reach import SHORTEN, check_reach, perhaps_too_long
-from rnnsearch.scoring import force
+from rnnsearch.reach import SHORTEN, check_lines, check_longest, check_reach, perhaps_too_long
+from rnnsearch.scoring import force, score_pairs
 from rnnsearch.search import LONG_SOURCE, SearchOptions, prepared, search, search_options
 from rnnsearch.stepping import Stepper
 from rnnsearch.text import UNK, Tokenizer, Tokenizers
-from rnnsearch.translation import BLANK, END_MARK, Translation
+from rnnsearch.translation import BLANK, END_MARK, Translation, unaligned
 from rnnsearch.validation import load_config
 
 SOURCE_MULTIPLE = 16
@@ -37,15 +34,18 @@ MAX_ROWS = 16 * 1024  # hypotheses searched at once
 MAX_POSITIONS = 16 * LONG_SOURCE
 """Padded source positions searched at once; bounds the memory of a batch of long lines."""
 
-MAX_WEIGHTS = 1 << 24
-"""Most attention weights of a translation that are kept, so that a very long line, translated to
-as many pieces as it likes, takes 64 MiB and not all memory."""
-
 NO_ATTENTION = "model=rnnencdec has no attention"
 
 
 class Translator:
     """Translates lines with a trained model or an ensemble.
+
+    >>> translator = Translator.load(run_dir)
+    >>> found, blank = translator.translate(["A dog runs.", ""])
+    >>> found.alignment.shape == (len(found.target_pieces), len(found.source_pieces))
+    True
+    >>> blank.text, blank.alignment
+    ('', None)
 
     Args:
         models: one model, or several with one target vocabulary.
@@ -144,8 +144,7 @@ class Translator:
         self._check_reach(self.source_tokenizer.encode_batch(some), first=first, line=line)
 
     def _check_reach(self, sources: list[list[int]], *, first: int, line: str) -> None:
-        lengths = [len(ids) for ids in sources]
-        check_reach(self.models, lengths, line=line, first=first, remedy=SHORTEN)
+        check_reach(self.models, [*map(len, sources)], line=line, first=first, remedy=SHORTEN)
 
     @property
     def source_tokenizer(self) -> Tokenizer:
@@ -187,7 +186,7 @@ class Translator:
                 f"n_best={n}: expected 1 to decode.beam_size={self.options.beam_size}; "
                 "raise decode.beam_size for more"
             )
-        _check_lines(lines)
+        check_lines(lines)
         sources = self.source_tokenizer.encode_batch(lines)
         self._check_reach(sources, first=1, line="line {}")
         results: list[list[Translation]] = [[BLANK] for _ in lines]
@@ -210,6 +209,31 @@ class Translator:
             for model in self.models:
                 model.train(was_training)
         return results
+
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.float64]:
+        """Return log p(target, EOS | source) of N pairs (N), natural logarithm.
+
+        >>> translator = Translator.load(run_dir)
+        >>> log_p = translator.score(["A dog runs.", "A dog runs."], ["Un chien court.", "Oui."])
+        >>> log_p.shape, bool((log_p < 0).all())
+        ((2,), True)
+
+        Args:
+            sources: N lines.
+            targets: N lines; a blank one is scored like any other.
+
+        Raises:
+            UserError: their numbers differ; a line holds a line end, or is too long.
+        """
+        check_lines(sources)
+        check_lines(targets)
+        if len(sources) != len(targets):
+            raise UserError(f"{len(sources)} sources but {len(targets)} targets; give pairs")
+        source_ids = self.source_tokenizer.encode_batch(sources)
+        target_ids = self.target_tokenizer.encode_batch(targets)
+        self._check_reach(source_ids, first=1, line="line {}")
+        check_longest([*map(len, target_ids)], line="the target of line {}")
+        return score_pairs(self.models, source_ids, target_ids)
 
     def _plan(self, sources: list[list[int]]) -> Iterator[list[int]]:
         """Yield the lines to search together: alike in length, long ones alone, blank ones never.
@@ -294,21 +318,3 @@ class Translator:
         alpha = force(self.models, batch)[1]
         weights: NDArray[np.float32] = alpha[0, :-1].float().cpu().numpy()
         return weights
-
-
-def unaligned(source_pieces: int, target_pieces: int) -> bool:
-    """Return whether a translation has too many pieces for its attention to be kept.
-
-    Args:
-        source_pieces: S, the end mark counted.
-        target_pieces: T.
-    """
-    return source_pieces * target_pieces > MAX_WEIGHTS
-
-
-def _check_lines(lines: Sequence[str]) -> None:
-    if isinstance(lines, str):
-        raise UserError("lines: expected a list of lines, came one text; write [line]")
-    for number, line in enumerate(lines, 1):
-        if "\n" in line:
-            raise UserError(f"lines: number {number} holds a line end; give a text as its lines")

@@ -174,7 +174,7 @@ def test_attention_of_too_many_weights_is_left_out_and_told(
     usual = [tmp_path / "o", tmp_path / "a.json"]
     succeed(*words, *form, f"output={usual[0]}", f"alignments={usual[1]}")
     sizes = [np.size(row["weights"]) for row in rows_of(usual[1])]
-    monkeypatch.setattr("rnnsearch.translator.MAX_WEIGHTS", sizes[1] - 1)
+    monkeypatch.setattr("rnnsearch.translation.MAX_WEIGHTS", sizes[1] - 1)
     assert max(sizes[0], sizes[2]) < sizes[1]
     told = succeed(*words, *form, f"output={tmp_path}/p", f"alignments={tmp_path}/b.json").err
     assert told.startswith("warning: line 2: no attention is kept of ")

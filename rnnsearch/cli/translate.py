@@ -17,8 +17,8 @@ from rnnsearch.errors import UserError, printable
 from rnnsearch.lines import read_lines
 from rnnsearch.runlog import progress_bar
 from rnnsearch.stream import waiting_lines
-from rnnsearch.translation import Translation
-from rnnsearch.translator import MAX_WEIGHTS, NO_ATTENTION, Translator, unaligned
+from rnnsearch.translation import MAX_WEIGHTS, Translation, unaligned
+from rnnsearch.translator import NO_ATTENTION, Translator
 
 STANDARD = "-"
 WINDOW = 16
