@@ -51,14 +51,14 @@ def key_of(*parts: str) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def lookup(key: str) -> Path | None:
-    """Return the file kept under `key`, or None."""
+def lookup(key: str, schema: Any) -> Path | None:
+    """Return the whole file of that `pyarrow.Schema` kept under `key`, or None."""
     # A folder made for want of a better one is looked through too, but not made for this.
     folders = [_cache_folder()]
     if _temporary_folder.cache_info().currsize:
         folders.append(_temporary_folder())
     paths = (folder / f"{key}.arrow" for folder in folders)
-    return next((path for path in paths if _is_whole(path)), None)
+    return next((path for path in paths if _is_whole(path, schema)), None)
 
 
 def store(schema: Any, make: Callable[[], Iterable[Any]], key: Callable[[], str]) -> Path:
@@ -92,9 +92,14 @@ def store(schema: Any, make: Callable[[], Iterable[Any]], key: Callable[[], str]
 
 def store_pairs(batches: Callable[[], Iterable[Any]], key: Callable[[], str]) -> Path:
     """Keep record batches of the columns `source` and `target`; see `store`."""
+    return store(pair_schema(), batches, key)
+
+
+def pair_schema() -> Any:
+    """Return the `pyarrow.Schema` of what `store_pairs` keeps."""
     import pyarrow as pa
 
-    return store(pa.schema({"source": pa.string(), "target": pa.string()}), batches, key)
+    return pa.schema({"source": pa.string(), "target": pa.string()})
 
 
 def kept_pairs(
@@ -114,7 +119,7 @@ def kept_pairs(
         UserError: a file is missing or cannot be read, or `read` says what is wrong with it.
     """
     known = digests_of(paths)
-    path = None if known is None else lookup(key(known))
+    path = None if known is None else lookup(key(known), pair_schema())
     if path is not None:
         return path
     hashes: list[Any] = []
@@ -190,12 +195,23 @@ def _remove_leftovers(folder: Path) -> None:
                 path.unlink()
 
 
-def _is_whole(path: Path) -> bool:
+def _is_whole(path: Path, schema: Any) -> bool:
+    """Tell whether a file was written to its end and can be read without harm.
+
+    Arrow takes what it maps on trust: in a damaged file it would read beyond the end of a column.
+    """
+    import pyarrow as pa
+
     try:
         with path.open("rb") as file:
             file.seek(-len(_END), os.SEEK_END)
-            return file.read() == _END
-    except OSError:
+            if file.read() != _END:
+                return False
+        with pa.memory_map(str(path)) as mapped:
+            table = pa.ipc.open_stream(mapped).read_all()
+            table.validate(full=True)
+            return bool(table.schema == schema) and not any(c.null_count for c in table.columns)
+    except (OSError, pa.ArrowException):
         return False
 
 

@@ -11,6 +11,9 @@ from rnnsearch.errors import UserError
 from rnnsearch.lines import open_bytes, read_lines
 from rnnsearch.tables import json_value, kind, no_parquet
 
+# Fewer than can nest too deep, and more than lines of text have.
+_MANY_BRACKETS = 500
+
 
 def refuse_text(path: str, files: Sequence[Path], form: str) -> None:
     """Refuse files of a set that `datasets` reads by quotes, with NA for nothing and lines lost.
@@ -41,6 +44,27 @@ def refuse_text(path: str, files: Sequence[Path], form: str) -> None:
             f"data.path={path}: the set's files are {form}, whose cells would not stay as written; "
             "download them and convert them to .tsv, .jsonl or .parquet"
         )
+
+
+def refuse_deadly(paths: Sequence[Path]) -> None:
+    """Refuse the lines of JSON that end the process in Arrow's reader, which `datasets` calls.
+
+    Args:
+        paths: files of any form; those that are no JSON are passed over.
+
+    Raises:
+        UserError: a line is null, or nested too deep.
+    """
+    decode = json_decoder(None).decode
+    for path in paths:
+        if kind(path) not in (".json", ".jsonl"):
+            continue
+        for number, line in enumerate(read_lines(path), 1):
+            where = f"{path}:{number}"
+            if line.lstrip().startswith("null"):
+                raise UserError(f"{where}: null; an object by language was expected")
+            if line.count("[") + line.count("{") > _MANY_BRACKETS:
+                json_value(line, where, decode)
 
 
 def refuse_unsaved(folder: Path) -> None:

@@ -134,7 +134,9 @@ def encode_pairs(
         UserError: no pair is left to train on.
     """
     fingerprint = _fingerprint(pairs, tokenizers)
-    path = arrowcache.lookup(fingerprint) or _encode(pairs, tokenizers, fingerprint, progress)
+    path = arrowcache.lookup(fingerprint, _schema()) or _encode(
+        pairs, tokenizers, fingerprint, progress
+    )
     kept, counts = None, Counts(len(pairs), len(pairs))
     if drop:
         kept, counts = _filter(
@@ -204,8 +206,13 @@ def _encode(
                 yield pa.record_batch([_id_column(side) for side in ids], names)
                 progress(len(source))
 
-    schema = pa.schema([(name, pa.list_(pa.int32())) for name in names])
-    return arrowcache.store(schema, batches, lambda: fingerprint)
+    return arrowcache.store(_schema(), batches, lambda: fingerprint)
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    return pa.schema([(name, pa.list_(pa.int32())) for name in ("source", "target")])
 
 
 def _id_column(sentences: list[list[int]]) -> Any:

@@ -159,7 +159,7 @@ class HubSet:
                     raise UserError(f"data.path={self.path}: {what}", status=1)
                 return key
 
-            path = arrowcache.lookup(key)
+            path = arrowcache.lookup(key, arrowcache.pair_schema())
             path = path or arrowcache.store_pairs(lambda: self._stream(part), key_after)
             self._prepared[part] = pa.ipc.open_stream(pa.memory_map(str(path))).read_all()
         return self._prepared[part]

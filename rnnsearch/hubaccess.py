@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rnnsearch import arrowcache
-from rnnsearch.datafiles import refuse_broken, refuse_text, refuse_unsaved
+from rnnsearch.datafiles import refuse_broken, refuse_deadly, refuse_text, refuse_unsaved
 from rnnsearch.errors import UserError, nearest
 
 # `datasets` tries again for minutes, so the hub is asked first, once. Looking up a host obeys no
@@ -105,7 +105,8 @@ def _recall(path: str, name: str | None, title: str) -> OpenSet | None:
     """Return what `_remember` kept, whose rows can be read where they were read before."""
     import pyarrow as pa
 
-    kept = arrowcache.lookup(arrowcache.key_of("splits1", path, str(name)))
+    schema = pa.schema({"split": pa.string(), "version": pa.string()})
+    kept = arrowcache.lookup(arrowcache.key_of("splits1", path, str(name)), schema)
     if kept is None:
         return None
     rows = pa.ipc.open_stream(pa.memory_map(str(kept))).read_all().to_pylist()
@@ -166,6 +167,7 @@ def _build(path: str, name: str | None, *, title: str, streaming: bool) -> OpenS
         files = {str(split): tuple(map(Path, paths)) for split, paths in listed}
     every = [file for part in files.values() for file in part]
     refuse_text(path, every, builder.name)
+    refuse_deadly(every)
     with reading(path, name, every):
         if streaming:
             splits = builder.as_streaming_dataset()
