@@ -166,7 +166,8 @@ def steps(run_dir: Path) -> list[int]:
 
 def update_of(checkpoint: Path) -> int:
     """Return the update of a step folder or of a link to one; 0 for what is neither."""
-    name = STEP.fullmatch(checkpoint.resolve().name)
+    # Not `resolve`, which gives up on links in a circle.
+    name = STEP.fullmatch(Path(os.path.realpath(checkpoint)).name)
     return int(name[1]) if name else 0
 
 
@@ -183,10 +184,18 @@ def newest_first(run_dir: Path) -> list[Path]:
 
 
 def save_average(run_dir: Path, updates: list[int]) -> None:
-    """Write `checkpoints/averaged`: the mean of the weights at `updates`, summed in float64."""
+    """Write `checkpoints/averaged`: the mean of the weights at `updates`, summed in float64.
+
+    Raises:
+        UserError: a file is missing, damaged or of another model, or the disk refuses (status 1).
+    """
     folder = run_dir / "checkpoints" / "averaged"
     models = [run_dir / f"checkpoints/step-{update}" / MODEL for update in updates]
     weights = [load_tensors(model) for model in models]
+    shapes = [{name: tensor.shape for name, tensor in each.items()} for each in weights]
+    for model, shape in zip(models, shapes, strict=True):
+        if shape != shapes[-1]:
+            raise UserError(f"{model}: not of the same model as {models[-1]}; {_REMEDY}", status=1)
     mean = {
         name: (sum(w[name].double() for w in weights) / len(weights)).to(first.dtype)  # type: ignore[union-attr]
         for name, first in weights[0].items()

@@ -17,6 +17,7 @@ from rnnsearch.errors import UserError, nearest
 _BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = b"\xff\xfe", b"\xfe\xff"
 _GZIP_MAGIC = b"\x1f\x8b"
+_MOST = 1e100  # far from where products overflow
 
 MOST_BYTES = 1 << 24
 """Of a line, its end counted; whatever is longer is not text of one sentence a line, and reading
@@ -151,7 +152,14 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
         for line in stream:
             try:
                 record = json.loads(line)
-            except ValueError:  # the last line of a killed run, cut anywhere
+            # The last line of a killed run, cut anywhere; the other error is one of deep nesting.
+            except (ValueError, RecursionError):
                 continue
             if isinstance(record, dict):
                 yield record
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value of a record is a number that sums and pictures can take."""
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    return real and abs(value) < _MOST  # false for NaN too

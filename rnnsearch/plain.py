@@ -33,6 +33,11 @@ _BROUGHT: dict[int, dict[str, Any]] = {
 _MOST_BYTES = 1 << 20  # of config.yaml; ours take two thousand
 _MOST_DEPTH = 20
 MISSING = "???"  # how YAML marks a key that has no value yet
+# PyYAML lets through what a value raises that is not of the type its tag claims.
+YAML_ERRORS = (
+    *(yaml.YAMLError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError),
+    RecursionError,
+)
 
 T = TypeVar("T")
 
@@ -233,7 +238,9 @@ def load_run_config(run_dir: Path) -> TrainConfig:
     check_confined(run_dir)
     try:
         return from_plain(_read_yaml(path), name=str(path))
-    except (yaml.YAMLError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})", status=1) from None
+    except YAML_ERRORS as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: incomplete or damaged ({reason})", status=1) from None
 

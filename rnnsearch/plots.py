@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from rnnsearch.errors import printable
-from rnnsearch.lines import read_records
+from rnnsearch.lines import is_number, read_records
 
 DPI = 120
 CELL = 24  # pixels a side, just room for a label of LABEL_POINTS
@@ -215,12 +215,8 @@ def _curve(records: list[dict[str, Any]], key: str) -> dict[float, float]:
     return {
         record["update"]: record[key]
         for record in records
-        if _is_finite(record.get("update")) and _is_finite(record.get(key))
+        if is_number(record.get("update")) and is_number(record.get(key))
     }
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _draw_panel(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from rnnsearch.config import PlateauConfig, SchedulerConfig, TrainerConfig
+from rnnsearch.lines import is_number
+from rnnsearch.rules import LARGEST
 
 
 @dataclass
@@ -55,7 +57,7 @@ class Progress:
 
         Raises:
             KeyError: one is missing.
-            TypeError: one is of another kind, or a counter is negative.
+            TypeError: one is of another kind, negative or too large.
         """
         names = [f.name for f in dataclasses.fields(cls)]
         values = {name: state[name] for name in names}
@@ -67,11 +69,11 @@ class Progress:
 
 
 def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+    return type(value) is int and 0 <= value <= LARGEST
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float)
+    return type(value) in (int, float) and is_number(value)
 
 
 def _is_ranked(value: Any) -> bool:

@@ -98,7 +98,7 @@ class RunLog:
         for line in self.metrics.read_bytes().split(b"\n"):
             try:
                 record = json.loads(line)
-            except ValueError:  # blank, or cut short by a kill
+            except (ValueError, RecursionError):  # blank, cut short by a kill, or nested too deep
                 continue
             if not isinstance(record, dict):
                 continue

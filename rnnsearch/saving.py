@@ -59,6 +59,8 @@ def average(run_dir: Path, progress: Progress, trainer: TrainerConfig) -> None:
     if not trainer.average or progress.validated != progress.update:
         return
     present = [update for update in progress.recent if update in files.steps(run_dir)]
+    if not present:
+        return
     with contextlib.suppress(UserError):
         if files.load_state(run_dir / "checkpoints" / "averaged").get("averaged") == present:
             return
@@ -113,9 +115,16 @@ def load_progress(step: Path) -> Progress:
     """
     state = files.load_state(step)
     try:
-        return Progress.from_plain(state)
+        progress = Progress.from_plain(state)
     except (KeyError, TypeError) as error:
         raise _foreign(step / files.STATE, error) from error
+    if files.update_of(step) not in (0, progress.update):
+        raise UserError(
+            f"{step / files.STATE}: belongs to another checkpoint, that of update "
+            f"{progress.update}; copy the run folder again",
+            status=1,
+        )
+    return progress
 
 
 def restore(run: Run, step: Path) -> None:

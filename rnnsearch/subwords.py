@@ -129,6 +129,7 @@ class SentencePieceTokenizer:
         except RuntimeError as error:
             raise ValueError("not a SentencePiece model") from error
         special = self._processor
+        special.id_to_piece(list(range(special.vocab_size())))  # a ValueError if one is no UTF-8
         if (special.unk_id(), special.bos_id(), special.eos_id(), special.pad_id()) != (0, 1, 2, 3):
             raise ValueError("the special ids are not UNK 0, BOS 1, EOS 2, PAD 3")
 

@@ -28,6 +28,12 @@ def fit(run: Run) -> str:
     progress, trainer = run.progress, run.config.trainer
     run.saved = progress.update
     plan = _plan(run)
+    if progress.batch >= len(plan):
+        raise UserError(
+            f"{run.run_dir}/checkpoints/step-{progress.update}/state.json: not of this run: "
+            f"batch {progress.batch}, but a pass over the data has {len(plan)}",
+            status=1,
+        )
     run.log.start_bar(share_done(progress, trainer, batches=len(plan)))
     try:
         while True:

@@ -146,7 +146,7 @@ def unpack_words(data: bytes) -> list[WordTokenizer]:
         header = json.loads(first)
         expected = {"format": _FORMAT, "languages": header["languages"], "words": header["words"]}
         languages = [str(language) for language in header["languages"]]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError("the first line does not say what it is") from error
     if header != expected or len(languages) not in (1, 2):
         raise ValueError(f"not a list of words in the format {_FORMAT}")

@@ -14,7 +14,7 @@ from rnnsearch.cli import scoretable
 from rnnsearch.config import EvaluateConfig
 from rnnsearch.errors import printable
 from rnnsearch.evaluation import Bar, Evaluation, EvaluationSet, Scoring, Stages, finite
-from rnnsearch.lines import read_records
+from rnnsearch.lines import is_number, read_records
 from rnnsearch.runlog import progress_bar
 from rnnsearch.translator import Translator
 from rnnsearch.wholefiles import write_text
@@ -128,7 +128,7 @@ def _training(one: Run) -> dict[str, float | int | None]:
     """Return the size of a run's network and how its training went, None where it is not told."""
     seen = list(read_records(one.folder / "metrics.jsonl"))
     figures: dict[str, list[float]] = {
-        key: [r[key] for r in seen if isinstance(r.get(key), int | float)]
+        key: [r[key] for r in seen if is_number(r.get(key))]
         for key in ("update", "tokens_per_second", "elapsed_seconds")
     }
     speeds, seconds = figures["tokens_per_second"], figures["elapsed_seconds"]

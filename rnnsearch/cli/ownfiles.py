@@ -11,8 +11,9 @@ from typing import Any
 import yaml
 from hydra.core.override_parser.types import Override
 
-from rnnsearch.errors import UserError
+from rnnsearch.errors import UserError, printable
 from rnnsearch.lines import read_lines
+from rnnsearch.plain import YAML_ERRORS
 
 # Hydra reads it in the first lines alone, which must all be of this form.
 _PACKAGE = re.compile(r"(\s*#\s*@\w+ +\S+\s*\n|\s*\n)*\s*#\s*@package +\S+\s*(\n|$)")
@@ -49,6 +50,8 @@ def _check_file(path: Path, *, group: str) -> None:
         content = yaml.safe_load(text)
     except yaml.YAMLError:
         return  # Hydra's error names the file and the line
+    except YAML_ERRORS as error:
+        raise UserError(f"{path}: cannot be read ({printable(str(error))})") from error
     content = {} if content is None else content
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise UserError(f"{path}: expected lines of KEY: VALUE, not a list or a single value")
