@@ -207,12 +207,17 @@ def _is_whole(path: Path, schema: Any) -> bool:
             file.seek(-len(_END), os.SEEK_END)
             if file.read() != _END:
                 return False
-        with pa.memory_map(str(path)) as mapped:
-            table = pa.ipc.open_stream(mapped).read_all()
-            table.validate(full=True)
-            return bool(table.schema == schema) and not any(c.null_count for c in table.columns)
+        # Read, not mapped: pages that were touched would count as memory of the process.
+        with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as batches:
+            if batches.schema != schema:
+                return False
+            for batch in batches:
+                batch.validate(full=True)
+                if any(column.null_count for column in batch.columns):
+                    return False
     except (OSError, pa.ArrowException):
         return False
+    return True
 
 
 def _cache_folder() -> Path:

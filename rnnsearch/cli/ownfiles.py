@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from hydra.core.override_parser.types import Override
 
-from rnnsearch.errors import UserError, printable
+from rnnsearch.errors import UserError
 from rnnsearch.lines import read_lines
 from rnnsearch.plain import YAML_ERRORS
 
@@ -51,7 +51,7 @@ def _check_file(path: Path, *, group: str) -> None:
     except yaml.YAMLError:
         return  # Hydra's error names the file and the line
     except YAML_ERRORS as error:
-        raise UserError(f"{path}: cannot be read ({printable(str(error))})") from error
+        raise UserError(f"{path}: cannot be read ({' '.join(str(error).split())})") from error
     content = {} if content is None else content
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise UserError(f"{path}: expected lines of KEY: VALUE, not a list or a single value")
