@@ -23,8 +23,15 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fuzzing.preparing import prepare
+
+if TYPE_CHECKING:
+    from fuzzing.outcomes import Target
+    from fuzzing.workers import Finding
+
+    Builders = dict[str, Callable[[], Target]]
 
 SECONDS_A_TURN = 10.0  # of the processor
 CASES_A_TURN = 2000
@@ -64,7 +71,7 @@ def _settle(folder: Path) -> None:
     }
 
 
-def _builders(folder: Path) -> dict[str, Callable[[], object]]:
+def _builders(folder: Path) -> Builders:
     """Return what makes each target; the program is loaded here, before there are processes."""
     import torch
     from fuzzing.readers import Readers
@@ -87,7 +94,8 @@ def _builders(folder: Path) -> dict[str, Callable[[], object]]:
     }
 
 
-def _fuzz(folder: Path, builders: dict, *, minutes: float, seed: int) -> int:
+def _fuzz(folder: Path, builders: Builders, *, minutes: float, seed: int) -> int:
+    """Run cases of all targets in turn, and tell what came of them."""
     from fuzzing.workers import run_batch
 
     began = time.monotonic()
@@ -124,7 +132,7 @@ def _short(frame: str) -> str:
     return re.sub(r"\d+", "N", re.split(r"[:;] |['\"(\[]", frame)[0])[:80]
 
 
-def _keep(folder: Path, finding, *, seed: int, times: int) -> None:
+def _keep(folder: Path, finding: Finding, *, seed: int, times: int) -> None:
     name = re.sub(r"\W+", "-", f"{finding.target} {finding.kind} {_short(finding.frame)}")
     path = folder / "findings" / f"{name}-{times}.json"
     record = {"seed": seed, **finding._asdict()}
@@ -132,7 +140,7 @@ def _keep(folder: Path, finding, *, seed: int, times: int) -> None:
     path.write_text(json.dumps(record, indent=1))
 
 
-def _again(folder: Path, builders: dict, path: Path) -> int:
+def _again(folder: Path, builders: Builders, path: Path) -> int:
     """Make a case again, and tell what comes of it."""
     from fuzzing.workers import run_batch
 
@@ -148,7 +156,7 @@ def _again(folder: Path, builders: dict, path: Path) -> int:
     return 1 if batch.findings else 0
 
 
-def _table(counts: dict[str, Counter], kinds: Counter) -> None:
+def _table(counts: dict[str, Counter[str]], kinds: Counter[tuple[str, str, str]]) -> None:
     print(f"{'target':10} {'cases':>7} {'worked':>7} {'refused':>7} {'findings':>8} {'kinds':>5} "
           f"{'minutes':>7} {'memory, GiB':>11}")  # fmt: skip
     for name, count in counts.items():

@@ -17,6 +17,7 @@ from fuzzing.readers import lines_of
 from fuzzing.roundtrip import check_shown
 from rnnsearch import Translator
 from rnnsearch.errors import UserError
+from rnnsearch.translator import Translation
 
 RUNS = ("bpe", "bytes", "word", "learned")
 CHECKPOINTS = ("best", "last", "averaged")
@@ -94,7 +95,7 @@ class Translate:
         return True
 
     @staticmethod
-    def _check_weights(one, *, aligned: bool) -> None:
+    def _check_weights(one: Translation, *, aligned: bool) -> None:
         if not one.source_pieces or not aligned:
             hold(one.alignment is None, "weights that nobody asked for")
             return
