@@ -21,6 +21,7 @@ from rnnsearch.cli.comparison import Run, _training
 from rnnsearch.cli.ownfiles import _check_file
 from rnnsearch.corpus import PairFiles, encode_pairs
 from rnnsearch.errors import UserError
+from rnnsearch.hubaccess import open_set
 from rnnsearch.lines import read_records
 from rnnsearch.plain import load_run_config
 from rnnsearch.plots import draw_curves
@@ -95,6 +96,23 @@ def test_damaged_ids_are_made_anew(
     assert old in content
     kept.write_bytes(content.replace(old, struct.pack("<2i", 0, 2**30)))
     assert ids() == before
+
+
+# --- sets in folders
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("null", "train.jsonl:2: null; an object by language was expected"),
+        ('{"en": ' + "[" * 20_000 + "]" * 20_000 + "}", "train.jsonl:2: not JSON"),
+    ],
+    ids=["null", "deep"],
+)
+def test_json_that_ends_the_process_in_arrow(line: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(f"\n{line}\n" + '{"en": "a", "fr": "b"}\n')
+    with pytest.raises(UserError, match=told):
+        open_set(str(tmp_path), None, streaming=False)
 
 
 # --- tokenizers
