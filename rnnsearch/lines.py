@@ -161,5 +161,6 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
 
 def is_number(value: object) -> bool:
     """Tell whether a value of a record is a number that sums and pictures can take."""
-    real = isinstance(value, int | float) and not isinstance(value, bool)
-    return real and abs(value) < _MOST  # false for NaN too
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < _MOST  # false for NaN too
