@@ -193,6 +193,7 @@ def test_a_batch_that_no_pass_has(copy: Path) -> None:
 
 def test_nothing_is_left_to_average(copy: Path) -> None:
     """A run that is at its end, whose state names no checkpoint."""
+    shutil.rmtree(copy / "checkpoints/averaged", ignore_errors=True)
     trainer = dataclasses.replace(load_run_config(copy).trainer, average=2)
     average(copy, Progress(update=14, validated=14, recent=[]), trainer)
     assert not (copy / "checkpoints/averaged").exists()
