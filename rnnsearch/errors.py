@@ -5,6 +5,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
+_LONGEST = 2_000  # characters of a message
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -22,7 +23,10 @@ class UserError(Exception):
 
     def __init__(self, message: str, *, status: int = 2, own: bool = False) -> None:
         # A file name may hold a line break; the promise of one line holds all the same.
-        super().__init__(printable(message))
+        told = printable(message)
+        if len(told) > _LONGEST:  # a value from a damaged file: its ends are enough
+            told = f"{told[: _LONGEST // 2]} ... {told[-_LONGEST // 2 :]}"
+        super().__init__(told)
         self.status = status
         self.own = own
 

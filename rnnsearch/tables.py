@@ -282,7 +282,7 @@ def _read_parquet(path: Path, columns: PairColumns, digest: Hash) -> Iterator[An
             while part := file.read(1 << 20):
                 after.update(part)
                 digest.update(part)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # of a column's name
             raise no_parquet(path, error) from error
     # It is read from its end, so it cannot be hashed on the way as text is.
     if after.digest() != before.digest():

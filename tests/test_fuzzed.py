@@ -10,15 +10,18 @@ from typing import Any
 
 import datasets
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from cases_common import QUICK, rnnsearch
+from pyarrow import parquet
 from safetensors.torch import load_file, save_file
 
 from rnnsearch import Translator
 from rnnsearch import checkpoint as files
 from rnnsearch.cli.comparison import Run, _training
 from rnnsearch.cli.ownfiles import _check_file
+from rnnsearch.columns import PairColumns
 from rnnsearch.corpus import PairFiles, encode_pairs
 from rnnsearch.errors import UserError
 from rnnsearch.hubaccess import open_set
@@ -28,6 +31,7 @@ from rnnsearch.plots import draw_curves
 from rnnsearch.progress import Progress
 from rnnsearch.runlog import RunLog
 from rnnsearch.saving import average, load_progress
+from rnnsearch.tables import table_files
 from rnnsearch.text import Tokenizers
 
 ON = ("train", *QUICK, "trainer.max_updates=16")
@@ -230,3 +234,18 @@ def test_a_value_that_is_not_what_its_tag_claims(value: str, copy: Path, tmp_pat
     own.write_text(f"# @package _global_\nseed: {value}\n")
     with pytest.raises(UserError, match=r"mine\.yaml: cannot be read"):
         _check_file(own, group="experiment")
+
+
+def test_a_column_whose_name_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"en": ["a"], "fr": ["b"], "notes": ["c"]}), path)
+    path.write_bytes(path.read_bytes().replace(b"notes", b"not\xe9s"))
+    with pytest.raises(UserError, match=r"t\.parquet: no parquet table, or a damaged one"):
+        table_files((path,), PairColumns(("en", "fr"), chosen=("en", "fr"))).read()
+
+
+def test_no_message_is_a_page_long() -> None:
+    told = str(UserError(f"config.yaml: optimizer.lr={'x' * 50_000}: expected a number"))
+    assert told.startswith("config.yaml: optimizer.lr=xxx")
+    assert told.endswith("xxx: expected a number")
+    assert len(told) < 2_100
