@@ -65,7 +65,10 @@ def clean(text: str) -> str:
 @cache
 def _normalizer() -> sentencepiece.SentencePieceNormalizer:
     return sentencepiece.SentencePieceNormalizer(
-        rule_name=NORMALIZATION, add_dummy_prefix=False, escape_whitespaces=False
+        rule_name=NORMALIZATION,
+        add_dummy_prefix=False,
+        escape_whitespaces=False,
+        remove_extra_whitespaces=True,  # as the trainer does; the default differs by release
     )
 
 

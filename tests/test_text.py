@@ -19,7 +19,10 @@ from rnnsearch.text import (
 CASES = Path(__file__).parent / "cases"
 MARKS = "\u2581\u2047\ufffd\n\r"
 NORMALIZE = sentencepiece.SentencePieceNormalizer(
-    rule_name="nmt_nfkc", add_dummy_prefix=False, escape_whitespaces=False
+    rule_name="nmt_nfkc",
+    add_dummy_prefix=False,
+    escape_whitespaces=False,
+    remove_extra_whitespaces=True,
 )
 
 
