@@ -299,7 +299,9 @@ def _training_error(error: RuntimeError, side: str, vocab_size: int) -> UserErro
             f"tokenizer.vocab_size={vocab_size} is too small for {side}: its characters need "
             f"{needed[1]} or more"
         )
-    if "sentences_.empty()" in message or "(all_chars_count) > (0)" in message:
+    # Which of its checks comes first depends on the release.
+    checks = ("sentences_.empty()", "required_chars_.empty()", "(all_chars_count) > (0)")
+    if any(check in message for check in checks):
         return no_text(side)
     reason = message.strip().split("\n")[-1]
     return UserError(f"tokenizer.vocab_size={vocab_size} does not work for {side}: {reason}")

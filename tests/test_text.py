@@ -56,28 +56,27 @@ def byte_tokenizer(request):
     ].source
 
 
-@pytest.mark.parametrize(
-    ("kind", "joint", "sizes"),
-    [
-        ("unigram", False, (43, 48)),
-        ("unigram", True, (78, 78)),
-        ("bpe", False, (197, 214)),
-        ("bpe", True, (342, 342)),
-    ],
-)
-def test_too_large_a_vocabulary_uses_the_largest_that_works_and_says_so(kind, joint, sizes):
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@pytest.mark.parametrize("joint", [False, True])
+def test_too_large_a_vocabulary_uses_the_largest_that_works_and_says_so(kind, joint):
+    """How large that is depends on the release of SentencePiece."""
     source, target = lines("tiny.en"), lines("tiny.fr")
     tokenizers, warnings = train(source, target, kind=kind, joint=joint, vocab_size=8000)
-    assert (tokenizers.source.vocab_size, tokenizers.target.vocab_size) == sizes
+    sizes = (tokenizers.source.vocab_size, tokenizers.target.vocab_size)
+    assert 28 < sizes[0] <= sizes[1] < 8000
     assert tokenizers.source.kind == kind
     sides = ["both sides"] if joint else ["the source side", "the target side"]
     assert warnings == [
         f"tokenizer.vocab_size=8000 is too large for {side}: using {size}"
         for side, size in zip(sides, sizes, strict=False)
     ]
-    named, warnings = train(source, kind=kind, vocab_size=sizes[0]) if not joint else (None, [])
-    assert not warnings
-    assert named is None or named.source.vocab_size == sizes[0]
+    texts = (source, target) if joint else (source,)
+    named, warnings = train(*texts, kind=kind, joint=joint, vocab_size=sizes[0])
+    assert not [text for text in warnings if sides[0] in text]
+    assert named.source.vocab_size == sizes[0]
+    more, warnings = train(*texts, kind=kind, joint=joint, vocab_size=sizes[0] + 1)
+    assert [text for text in warnings if f"is too large for {sides[0]}" in text]
+    assert more.source.vocab_size == sizes[0]
 
 
 @pytest.mark.parametrize(("byte_fallback", "needed"), [(False, 28), (True, 284)])
