@@ -138,7 +138,10 @@ def change_model(data: bytes, chance: random.Random) -> bytes:
 def _change_field(parts: list[Field], number: int, chance: random.Random, *, depth: int) -> None:
     name, kind, value = parts[number]
     if isinstance(value, bytes) and kind == _BYTES and depth == 0 and chance.random() < 0.75:
-        inner = list(fields(value))
+        try:
+            inner = list(fields(value))
+        except (KeyError, IndexError):  # an earlier change has made nonsense of it
+            inner = []
         if inner:
             _change_field(inner, chance.randrange(len(inner)), chance, depth=1)
             parts[number] = (name, kind, message(inner))
