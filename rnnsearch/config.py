@@ -237,6 +237,8 @@ class TranslateConfig:
     alignments: str | None  # path
     alignment_format: str  # pharaoh, json
     plots: str | None  # folder
+    plot_format: str  # png, svg, both
+    plot_sheet: int  # sentences of a page that shows them together; 0: no page
     replace_unk: Any  # false, true, or the path of a dictionary
     decode: DecodeConfig
 

@@ -1,37 +1,37 @@
-"""Pictures: an alignment and BLEU by length as in the paper's figures 3 and 2, training curves.
-
-Figures are built from objects, never through pyplot: that keeps no global state and needs no
-display.
-"""
+"""Pictures: alignments and BLEU by length as in the paper's figures 3 and 2, training curves."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from rnnsearch.errors import printable
+from rnnsearch.figures import (
+    DPI,
+    GAP,
+    MAX_LABEL,
+    MAX_TITLE,
+    Panel,
+    cut,
+    drawing,
+    literal,
+    new_figure,
+    save,
+)
 from rnnsearch.lines import is_number, read_records
+from rnnsearch.translation import Translation
 
-DPI = 120
-CELL = 24  # pixels a side, just room for a label of LABEL_POINTS
-LABEL_POINTS = 9
-BASELINE = 5  # pixels from the middle of a label's letters down to the line they stand on
-GAP = 8  # pixels around and between the parts of a picture
 MAX_CELLS = 200  # cells a side at full size; more pieces share the same room
-MAX_LABEL = 40  # characters of a piece
-MAX_TITLE = 120
+SHEET_CELLS = 240  # the same of the sentences side by side in a sheet, taken together
+SHEET_LABEL = 20  # characters of a piece in a sheet
+SHEET_SHAPE = 4 / 3  # width over height of the page that a sheet comes near to
 
 
 def draw_alignment(
@@ -42,7 +42,7 @@ def draw_alignment(
     weights: Float[np.ndarray, "T S"],
     title: str = "",
 ) -> None:
-    """Write a PNG of the weights alpha_ij as in figure 3 of the paper: 0 black, 1 white.
+    """Draw the weights alpha_ij as in figure 3 of the paper: 0 black, 1 white.
 
     Source pieces stand along the top, target pieces down the side, in reading order; a row is the
     distribution of one target piece over the source. Text is shown literally and long labels are
@@ -50,7 +50,7 @@ def draw_alignment(
     shrink, every k-th piece is named, and cells below a pixel merge into their largest weight.
 
     Args:
-        path: the picture; its folder is made.
+        path: a PNG, or an SVG if its name ends so; its folder is made.
         source_pieces: S labels.
         target_pieces: T labels.
         weights: target by source; what is not a number shows red.
@@ -63,14 +63,86 @@ def draw_alignment(
     shape = (len(target_pieces), len(source_pieces))
     if weights.shape != shape:
         raise ValueError(f"weights of shape {weights.shape} for (target, source) pieces {shape}")
-    figure = FigureCanvasAgg(Figure(dpi=DPI)).figure
-    with quiet_glyphs():
-        axes = figure.add_axes(_write_labels(figure, source_pieces, target_pieces, title))
-        axes.set(xticks=[], yticks=[], facecolor="tab:red")
-        if weights.size:
-            picture = _merge(_merge(weights, axis=0), axis=1)
-            axes.imshow(picture, cmap="gray", vmin=0, vmax=1, aspect="auto", interpolation="none")
-        _save(figure, path)
+    figure = new_figure()
+    with drawing():
+        panel = Panel(
+            figure, weights,
+            source_pieces=source_pieces, target_pieces=target_pieces, most=MAX_CELLS,
+        )  # fmt: skip
+        width, height = panel.width, panel.height
+        if title:
+            head = literal(figure, title, "left", limit=MAX_TITLE)
+            box = head.get_window_extent()
+            width, height = max(width, box.width + 2 * GAP), height + box.height + GAP
+            head.set_position((GAP / width, 1 - (GAP + box.y1) / height))
+        figure.set_size_inches(width / DPI, height / DPI)
+        panel.place(0, 0, (width, height))
+        save(figure, path)
+
+
+def draw_sheet(path: Path, translations: Mapping[int, Translation]) -> None:
+    """Draw the alignments of several sentences on one page, each as in `draw_alignment`.
+
+    They stand in rows, in their order, each with its number in the corner. The page grows with the
+    sentences; a side of more pieces than its share of `SHEET_CELLS` has that size.
+
+    Args:
+        path: a PNG, or an SVG if its name ends so; its folder is made.
+        translations: one or more by their numbers, each with its alignment.
+
+    Raises:
+        OSError: the picture cannot be written.
+    """
+    figure = new_figure()
+    most = min(MAX_CELLS, SHEET_CELLS // math.ceil(math.sqrt(len(translations))))
+    with drawing():
+        panels = [
+            Panel(
+                figure, one.alignment, source_pieces=one.source_pieces,
+                target_pieces=one.target_pieces, most=most, limit=SHEET_LABEL, name=str(number),
+            )
+            for number, one in translations.items()
+            if one.alignment is not None
+        ]  # fmt: skip
+        rows = _arranged(panels)
+        page = width, height = _size(rows)
+        figure.set_size_inches(width / DPI, height / DPI)
+        top = height
+        for row in rows:
+            left = 0.0
+            for panel in row:
+                panel.place(left, top - panel.height, page)
+                left += panel.width
+            top -= max(panel.height for panel in row)
+        save(figure, path)
+
+
+def _arranged(panels: Sequence[Panel]) -> list[list[Panel]]:
+    """Return the panels in rows that fill the smallest page of `SHEET_SHAPE`."""
+    starts = range(len(panels))
+    runs = [sum(panel.width for panel in panels[i : j + 1]) for i in starts for j in starts[i:]]
+    choices = [_filled(panels, width) for width in runs]
+
+    def needed(rows: list[list[Panel]]) -> float:
+        width, height = _size(rows)
+        return max(width, height * SHEET_SHAPE)
+
+    return min(choices, key=needed)
+
+
+def _filled(panels: Sequence[Panel], width: float) -> list[list[Panel]]:
+    """Return rows of panels, in their order, none wider than `width` but of a single panel."""
+    rows: list[list[Panel]] = [[]]
+    for panel in panels:
+        if rows[-1] and sum(one.width for one in rows[-1]) + panel.width > width + 0.5:
+            rows.append([])
+        rows[-1].append(panel)
+    return rows
+
+
+def _size(rows: Sequence[Sequence[Panel]]) -> tuple[float, float]:
+    widths = [sum(panel.width for panel in row) for row in rows]
+    return max(widths), sum(max(panel.height for panel in row) for row in rows)
 
 
 def draw_curves(run_dir: Path) -> Path | None:
@@ -97,14 +169,14 @@ def draw_curves(run_dir: Path) -> Path | None:
     ]
     if not any(curve for _, curves in panels for curve in curves):
         return None
-    figure = FigureCanvasAgg(Figure(figsize=(10, 7), dpi=DPI, layout="constrained")).figure
+    figure = new_figure(figsize=(10, 7), layout="constrained")
     last = max(max(curve) for _, curves in panels for curve in curves if curve)
     for axes, (title, curves) in zip(figure.subplots(2, 2).flat, panels, strict=True):
         _draw_panel(axes, title, *curves)
         axes.set_xlim(0, max(last, 1) * 1.02)
         axes.set_ylim(bottom=0)
     path = run_dir / "plots" / "training.png"
-    _save(figure, path)
+    save(figure, path)
     return path
 
 
@@ -119,14 +191,14 @@ def draw_by_length(path: Path, runs: Sequence[tuple[str, Sequence[Mapping[str, A
     Raises:
         OSError: the picture cannot be written.
     """
-    figure = FigureCanvasAgg(Figure(figsize=(8, 5), dpi=DPI, layout="constrained")).figure
+    figure = new_figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     for (name, bins), marker in zip(runs, itertools.cycle("osD^vPX*"), strict=False):
         known = [one for one in bins if one["bleu"] is not None]
         middles = [(one["from"] + one["to"]) / 2 for one in known]
         axes.plot(
             middles, [one["bleu"] for one in known], marker=marker, markersize=5, clip_on=False,
-            label=_cut(printable(name), MAX_LABEL),
+            label=cut(printable(name), MAX_LABEL),
         )  # fmt: skip
     widest = max((bins for _, bins in runs), key=len)
     axes.set_xticks([(one["from"] + one["to"]) / 2 for one in widest])
@@ -139,75 +211,8 @@ def draw_by_length(path: Path, runs: Sequence[tuple[str, Sequence[Mapping[str, A
     legend = axes.legend(frameon=False)
     for text in legend.get_texts():
         text.set_parse_math(False)  # `$` in a name starts no formula
-    with quiet_glyphs():
-        _save(figure, path)
-
-
-def _write_labels(
-    figure: Figure, source_pieces: Sequence[str], target_pieces: Sequence[str], title: str
-) -> tuple[float, float, float, float]:
-    """Size the figure, write its text and return the room left for the grid.
-
-    The room is (left, bottom, width, height) in fractions of the figure; all else is in pixels
-    from the lower left corner.
-    """
-    columns, rows = len(source_pieces), len(target_pieces)
-    grid_width, grid_height = (CELL * min(max(count, 1), MAX_CELLS) for count in (columns, rows))
-    across = [_text(figure, source_pieces[i], "left", rotation=90) for i in _named(columns)]
-    down = [_text(figure, target_pieces[i], "right") for i in _named(rows)]
-    left = 2 * GAP + max((text.get_window_extent().width for text in down), default=0)
-    above = 2 * GAP + max((text.get_window_extent().height for text in across), default=0)
-    width, height = left + grid_width + GAP, GAP + grid_height + above
-    if title:
-        head = _text(figure, title, "left", limit=MAX_TITLE)
-        box = head.get_window_extent()
-        width, height = max(width, box.width + 2 * GAP), height + box.height + GAP
-        head.set_position((GAP / width, 1 - (GAP + box.y1) / height))
-    figure.set_size_inches(width / DPI, height / DPI)
-    for text, i in zip(across, _named(columns), strict=True):
-        x = left + (i + 0.5) * grid_width / columns + BASELINE
-        text.set_position((x / width, (GAP + grid_height + GAP / 2) / height))
-    for text, i in zip(down, _named(rows), strict=True):
-        y = GAP + grid_height - (i + 0.5) * grid_height / rows - BASELINE
-        text.set_position(((left - GAP / 2) / width, y / height))
-    return left / width, GAP / height, grid_width / width, grid_height / height
-
-
-def _named(count: int) -> range:
-    """Return the places of the pieces that are named: all of them, or every k-th."""
-    return range(0, count, max(1, math.ceil(count / MAX_CELLS)))
-
-
-def _text(
-    figure: Figure, text: str, align: str, *, rotation: int = 0, limit: int = MAX_LABEL
-) -> Text:
-    """Add one line of literal text, its unprintable characters escaped, cut to `limit`."""
-    line = printable(text)
-    return figure.text(
-        0,
-        0,
-        _cut(line, limit),
-        rotation=rotation,
-        rotation_mode="anchor",  # so that labels stand on one line whatever letters they hold
-        horizontalalignment=align,
-        verticalalignment="baseline",
-        fontsize=LABEL_POINTS,
-        family="DejaVu Sans",
-        color="black",
-        parse_math=False,  # `$` starts no formula
-        usetex=False,
-    )
-
-
-def _cut(line: str, limit: int) -> str:
-    return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
-def _merge(weights: Float[np.ndarray, "T S"], *, axis: int) -> Float[np.ndarray, "rows columns"]:
-    """Merge neighbours along an axis into their maximum until each has at least a pixel."""
-    size = weights.shape[axis]
-    cells = min(size, CELL * MAX_CELLS)
-    return np.maximum.reduceat(weights, np.arange(cells) * size // cells, axis=axis)
+    with drawing():
+        save(figure, path)
 
 
 def _curve(records: list[dict[str, Any]], key: str) -> dict[float, float]:
@@ -238,17 +243,3 @@ def _draw_panel(
     axes.set_xlabel("update")
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _save(figure: Figure, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.canvas.print_figure(path, format="png", dpi=DPI, facecolor="white")
-
-
-@contextmanager
-def quiet_glyphs() -> Iterator[None]:
-    """Silence the warnings about characters that no font has: the picture shows boxes for them."""
-    missing = r"Glyph \d+ .*missing from|Matplotlib currently does not support"
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=missing, category=UserWarning)
-        yield

@@ -60,6 +60,8 @@ RULES: dict[str, Range | Choice] = {
     "logger": Choice(("none", "tensorboard")),
     "n_best": COUNT,
     "alignment_format": Choice(("pharaoh", "json")),
+    "plot_format": Choice(("png", "svg", "both")),
+    "plot_sheet": Range(0, 32),  # more cannot be read on one page
     "bootstrap": Range(0, 1_000_000),
     "model.hidden_size": SIZE,
     "model.encoder_size": SIZE,

@@ -273,6 +273,10 @@ def _check_translate(config: TranslateConfig) -> None:
     if config.alignments is None and config.alignment_format != "pharaoh":
         message = f"alignment_format={config.alignment_format}, but alignments names no file"
         raise UserError(f"{message}; give alignments=FILE")
+    for key, unset in (("plot_format", "png"), ("plot_sheet", 0)):
+        value = getattr(config, key)
+        if config.plots is None and value != unset:
+            raise UserError(f"{key}={value}, but plots names no folder; give plots=FOLDER")
 
 
 def _check_decode(decode: DecodeConfig) -> None:

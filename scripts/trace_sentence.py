@@ -24,7 +24,7 @@ from teaching.stages import Step, Trace, markdown, plain, sections
 from rnnsearch.batches import collate_sources
 from rnnsearch.encoder import InputEncoder
 from rnnsearch.errors import UserError, printable
-from rnnsearch.plots import quiet_glyphs
+from rnnsearch.figures import quiet_glyphs
 from rnnsearch.search import prepared, search
 from rnnsearch.text import BOS, EOS
 from rnnsearch.translation import END_MARK

@@ -19,7 +19,7 @@ arrowcache encoded corpus columns tables datafiles hubaccess hub packing batches
 alignment_error modelconfig config plain rules products attention modelchecks validation resuming
 positions recurrent fused encoder decoder model reach loss adadelta optim stepping bestwords
 hypotheses search scoring checkpoint loading distributed translation translator evaluation
-interrupts progress runlog graphs run update saving plots training report cli
+interrupts progress runlog graphs run update saving figures plots training report cli
 """.split()  # noqa: SIM905 - a list of literals would take a page
 
 FORBIDDEN_ATTRIBUTES = {

@@ -2,6 +2,7 @@
 
 import errno
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -52,6 +53,37 @@ def test_a_picture_that_cannot_be_written_stops_no_translation(
     assert len(lines_of(tmp_path / "o")) == 12
     assert f"warning: {tmp_path}/p/1.png: could not be written: No space left" in result.err
     assert result.err.count("pictures") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["plot_format=svg"], ["1.svg", "3.svg"]),
+        (["plot_format=both"], ["1.png", "1.svg", "3.png", "3.svg"]),
+        (["plot_sheet=2"], ["1.png", "3.png", "sheet.png"]),
+        (["plot_sheet=1", "plot_format=svg"], ["1.svg", "3.svg", "sheet.svg"]),
+        (["plot_sheet=8", "plot_format=svg"], ["1.svg", "3.svg", "sheet.svg"]),
+    ],
+)
+def test_formats_and_the_page_of_several_sentences(
+    base_run: Path, tmp_path: Path, words: list[str], names: list[str]
+) -> None:
+    (tmp_path / "in").write_text("A dog costs $5 & <more>.\n\nThe cat.\n")
+    where = (f"input={tmp_path}/in", f"output={tmp_path}/o", f"plots={tmp_path}/p")
+    succeed("translate", f"run_dir={base_run}", *where, *words, "decode.beam_size=1")
+    assert sorted(path.name for path in (tmp_path / "p").iterdir()) == names
+    for path in (tmp_path / "p").glob("*.svg"):
+        ElementTree.parse(path)
+    if "plot_sheet=1" in words:  # the first sentence alone, with its number
+        page, alone = ((tmp_path / "p" / name).read_text() for name in ("sheet.svg", "1.svg"))
+        assert page.count("<text") == alone.count("<text") + 1
+
+
+def test_blank_lines_alone_make_no_page(base_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("\n \n")
+    where = (f"input={tmp_path}/in", f"output={tmp_path}/o", f"plots={tmp_path}/p")
+    succeed("translate", f"run_dir={base_run}", *where, "plot_sheet=8")
+    assert not (tmp_path / "p").exists()
 
 
 @settings(

@@ -91,8 +91,8 @@ def evaluating(config: TrainConfig) -> EvaluateConfig:
 def translating(config: TrainConfig) -> TranslateConfig:
     return TranslateConfig(
         run_dir="runs/x", checkpoint="best", device="cpu", input="-", output="-", n_best=1,
-        alignments=None, alignment_format="pharaoh", plots=None, replace_unk=False,
-        decode=config.decode,
+        alignments=None, alignment_format="pharaoh", plots=None, plot_format="png", plot_sheet=0,
+        replace_unk=False, decode=config.decode,
     )  # fmt: skip
 
 
@@ -476,6 +476,10 @@ def test_n_best_fits_in_the_beam(config: TrainConfig) -> None:
     ("key", "value", "message"),
     [
         ("alignment_format", "giza", "alignment_format=giza: expected pharaoh or json"),
+        ("plot_format", "pdf", "plot_format=pdf: expected png, svg or both"),
+        ("plot_format", "svg", "plot_format=svg, but plots names no folder; give plots=FOLDER"),
+        ("plot_sheet", -1, "plot_sheet=-1: expected a whole number of at least 0 and at most 32"),
+        ("plot_sheet", 8, "plot_sheet=8, but plots names no folder; give plots=FOLDER"),
         ("replace_unk", None, "replace_unk=null: expected true, false or a dictionary file"),
         ("replace_unk", 3, "replace_unk=3: expected true, false or a dictionary file"),
         ("replace_unk", "None", "replace_unk=None: None is not a value here"),

@@ -1,15 +1,20 @@
+import itertools
 import json
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from matplotlib.image import imread
 
-from rnnsearch import plots
-from rnnsearch.plots import draw_alignment, draw_by_length, draw_curves
+from rnnsearch import figures, plots
+from rnnsearch.plots import draw_alignment, draw_by_length, draw_curves, draw_sheet
+from rnnsearch.translation import Translation
 
 CASES = Path(__file__).parent / "cases"
 
@@ -24,8 +29,8 @@ def draw(path: Path, source, target, weights=None, title="") -> np.ndarray:
 
 def cell(picture: np.ndarray, row: int, column: int, rows: int, columns: int) -> list[float]:
     """Return the colour in the middle of a cell; the grid ends at the lower right corner."""
-    y = picture.shape[0] - plots.GAP - (rows - row) * plots.CELL + plots.CELL // 2
-    x = picture.shape[1] - plots.GAP - (columns - column) * plots.CELL + plots.CELL // 2
+    y = picture.shape[0] - figures.GAP - (rows - row) * figures.CELL + figures.CELL // 2
+    x = picture.shape[1] - figures.GAP - (columns - column) * figures.CELL + figures.CELL // 2
     return [round(float(value), 2) for value in picture[y, x]]
 
 
@@ -42,7 +47,7 @@ def test_weights_are_shades_of_gray_with_the_target_down_the_side(tmp_path):
 def test_any_text_is_drawn_without_a_word(line, tmp_path, capfd):
     pieces = [f"▁{word}" for word in line.split(" ")]
     picture = draw(tmp_path / "1.png", pieces, pieces, title=line)
-    assert picture.shape[0] > plots.CELL * len(pieces)
+    assert picture.shape[0] > figures.CELL * len(pieces)
     assert capfd.readouterr() == ("", "")
     assert [entry.name for entry in tmp_path.iterdir()] == ["1.png"]
 
@@ -77,8 +82,8 @@ def test_one_cell_is_small_and_size_grows_by_the_cell(tmp_path):
     one = draw(tmp_path / "1.png", ["a"], ["a"])
     many = draw(tmp_path / "2.png", ["a"] * 30, ["a"] * 20)
     assert max(one.shape) < 100
-    assert many.shape[0] - one.shape[0] == pytest.approx(19 * plots.CELL, abs=1)
-    assert many.shape[1] - one.shape[1] == pytest.approx(29 * plots.CELL, abs=1)
+    assert many.shape[0] - one.shape[0] == pytest.approx(19 * figures.CELL, abs=1)
+    assert many.shape[1] - one.shape[1] == pytest.approx(29 * figures.CELL, abs=1)
 
 
 def test_labels_titles_and_pictures_have_a_largest_size(tmp_path, monkeypatch):
@@ -96,8 +101,10 @@ def test_a_peak_survives_the_largest_size(tmp_path, monkeypatch):
     weights[1, 1999] = 1
     picture = draw(tmp_path / "1.png", ["a"] * 4000, ["b"] * 4, weights)
     height, width = picture.shape[:2]
-    row = picture[height - plots.GAP - 2 * plots.CELL - plots.CELL // 2, width - 4 * plots.CELL :]
-    assert row[: 3 * plots.CELL].max() == 1
+    row = picture[
+        height - figures.GAP - 2 * figures.CELL - figures.CELL // 2, width - 4 * figures.CELL :
+    ]
+    assert row[: 3 * figures.CELL].max() == 1
 
 
 def test_a_translation_without_pieces_is_drawn(tmp_path):
@@ -205,3 +212,132 @@ def test_bleu_by_length_is_drawn_a_line_a_run(tmp_path):
     rows, columns = blue.nonzero()
     middle = columns.mean()
     assert rows[columns < middle].mean() < rows[columns > middle].mean()
+
+
+# --- SVG
+
+
+def texts(path: Path) -> list[str]:
+    """Return what an SVG says, once it has been read as XML."""
+    root = ElementTree.fromstring(path.read_bytes())
+    return [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def draw_svg(path: Path, source, target, title="") -> list[str]:
+    weights = np.full((len(target), len(source)), 1 / max(1, len(source)), dtype=np.float32)
+    draw_alignment(path, source_pieces=source, target_pieces=target, weights=weights, title=title)
+    return texts(path)
+
+
+def test_an_svg_says_its_labels_as_text(tmp_path, capfd):
+    source = ["▁The", "$5$", r"\frac{1}{2}", "%s", "<b>&amp;", '"', "'", "-->", "]]>", "</s>"]
+    target = ["▁Le", "猫", "😀", "แมว", "שלום", "مرحبا", "${HOME}"]
+    assert draw_svg(tmp_path / "new" / "1.svg", source, target, "a & b") == [
+        *source, *target, "a & b"
+    ]  # fmt: skip
+    assert capfd.readouterr() == ("", "")
+    assert [entry.name for entry in (tmp_path / "new").iterdir()] == ["1.svg"]
+
+
+@pytest.mark.parametrize(
+    "text", ["\x00", "\x1b[31m", "\x0b", "\x85", "\ud800", "\ufffe", "\uffff", "\u202e", "\n", "\t"]
+)
+def test_what_xml_cannot_hold_is_escaped(text, tmp_path):
+    escaped = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in f"a{text}b"
+    )
+    assert draw_svg(tmp_path / "1.svg", [f"a{text}b"], [text]) == [escaped, escaped[1:-1]]
+
+
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.text(max_size=12), min_size=1, max_size=4))
+def test_any_text_makes_a_valid_svg(tmp_path, pieces):
+    assert len(draw_svg(tmp_path / "1.svg", pieces, ["y"])) >= 1
+
+
+def test_labels_of_an_svg_are_cut_like_those_of_a_png(tmp_path):
+    (label, other) = draw_svg(tmp_path / "1.svg", ["a" * 500], ["y"])
+    assert label == "a" * (figures.MAX_LABEL - 1) + "…"
+    assert other == "y"
+
+
+def test_an_svg_is_the_same_each_time_whatever_the_user_has_set(tmp_path):
+    draw_svg(tmp_path / "1.svg", ["$x", "b"], ["50 %"], "a_b")
+    rules = {
+        "svg.fonttype": "path", "svg.hashsalt": None, "text.usetex": True, "font.size": 30,
+        "font.sans-serif": ["Arial"], "svg.image_inline": False,
+    }  # fmt: skip
+    with matplotlib.rc_context(rules):
+        draw_svg(tmp_path / "2.svg", ["$x", "b"], ["50 %"], "a_b")
+    content = (tmp_path / "1.svg").read_bytes()
+    assert content == (tmp_path / "2.svg").read_bytes()
+    assert b"date" not in content.lower()
+    assert b"sans-serif" in content
+    assert str(tmp_path).encode() not in content
+
+
+def test_an_svg_has_the_size_of_the_png(tmp_path):
+    picture = draw(tmp_path / "1.png", ["a"] * 30, ["b"] * 20)
+    draw_svg(tmp_path / "1.svg", ["a"] * 30, ["b"] * 20)
+    root = ElementTree.fromstring((tmp_path / "1.svg").read_bytes())
+    inches = [float(root.get(side).removesuffix("pt")) / 72 for side in ("height", "width")]
+    assert [inch * figures.DPI for inch in inches] == pytest.approx(picture.shape[:2], abs=1)
+
+
+# --- several sentences on one page
+
+
+def translation(rows: int, columns: int, label: str = "a") -> Translation:
+    weights = np.eye(rows, columns, dtype=np.float32)
+    return Translation("", 0.0, [label] * columns, [label] * rows, weights)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+@pytest.mark.parametrize("count", [1, 8])
+def test_a_sheet_shows_every_sentence_with_its_number(count, suffix, tmp_path, capfd):
+    sizes = [(3, 5), (20, 4), (1, 1), (6, 6), (2, 30), (12, 12), (4, 3), (5, 5)]
+    numbers = [7 * i + 2 for i in range(count)]
+    path = tmp_path / "new" / f"sheet{suffix}"
+    made = {n: translation(*size) for n, size in zip(numbers, sizes, strict=False)}
+    draw_sheet(path, made)
+    draw_sheet(tmp_path / f"again{suffix}", made)
+    assert path.read_bytes() == (tmp_path / f"again{suffix}").read_bytes()
+    assert capfd.readouterr() == ("", "")
+    if suffix == ".svg":
+        said = texts(path)
+        assert [text for text in said if text.isdecimal()] == [str(number) for number in numbers]
+        assert said.count("a") == sum(sum(size) for size in sizes[:count])
+        content = path.read_text()
+        assert content.count("<image") == count
+    else:
+        # Each square of n cells has n white ones.
+        pixels = figures.CELL**2 * sum(min(size) for size in sizes[:count])
+        dark = imread(path)[:, :, :3].max(axis=2) < 0.05
+        cells = figures.CELL**2 * sum(a * b for a, b in sizes[:count])
+        assert dark.sum() == pytest.approx(cells - pixels, rel=0.1)
+
+
+def test_the_sentences_of_a_sheet_do_not_overlap(tmp_path):
+    sizes = [(3, 5), (20, 4), (1, 1), (6, 6), (2, 30), (12, 12), (4, 3), (5, 5), (9, 1)]
+    draw_sheet(tmp_path / "1.svg", {i: translation(*size) for i, size in enumerate(sizes)})
+    root = ElementTree.fromstring((tmp_path / "1.svg").read_bytes())
+    places = []
+    for image in root.iter("{http://www.w3.org/2000/svg}image"):
+        a, _, _, d, x, y = map(float, image.get("transform")[7:-1].split())
+        places.append((x, y, x + a * int(image.get("width")), y + d * int(image.get("height"))))
+    assert len(places) == len(sizes)
+    width, height = (float(root.get(side).removesuffix("pt")) for side in ("width", "height"))
+    for one in places:
+        assert 0 <= one[0] < one[2] <= width
+        assert 0 <= one[1] < one[3] <= height
+    for one, other in itertools.combinations(places, 2):
+        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1]
+        assert apart or other[3] <= one[1]
+
+
+def test_a_sheet_has_a_largest_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "SHEET_CELLS", 20)
+    draw_sheet(tmp_path / "1.png", {i: translation(400, 300, "b" * 900) for i in range(4)})
+    assert max(imread(tmp_path / "1.png").shape) < 2000

@@ -109,6 +109,8 @@ Keys (KEY=VALUE; null is "no value")
   alignments              a file: which source word each target word comes from
   alignment_format        pharaoh (links i-j of words, from 0), json (pieces and all weights)
   plots                   a folder for pictures of the attention, one a line
+  plot_format             png, svg, both
+  plot_sheet              the first so many sentences on one page as well, sheet.png
   replace_unk             true, or a dictionary file: unknown words become source words
   decode.beam_size, decode.length_penalty, decode.max_length, decode.batch_sentences
                           the run's own by default

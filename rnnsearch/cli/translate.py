@@ -11,9 +11,10 @@ from typing import Any, BinaryIO
 
 from rnnsearch.alignment import links, merge_pieces, pharaoh
 from rnnsearch.cli.checkpoints import step_names
+from rnnsearch.cli.pictures import Pictures
 from rnnsearch.cli.places import check_not, check_outside_run, check_place
 from rnnsearch.config import TranslateConfig, listed
-from rnnsearch.errors import UserError, printable
+from rnnsearch.errors import UserError
 from rnnsearch.lines import read_lines
 from rnnsearch.runlog import progress_bar
 from rnnsearch.stream import waiting_lines
@@ -48,8 +49,8 @@ def run(config: TranslateConfig) -> None:
     _check_attention(config, translator)
     windows = _reached(config, translator)
     first = next(windows, [])  # before an output loses what it held
-    aligned, plots = config.alignments is not None, config.plots
-    wanted = aligned or plots is not None
+    aligned, pictures = config.alignments is not None, Pictures.of(config)
+    wanted = aligned or pictures is not None
     unknown: list[int] = []
     with (
         _sink("output", config.output) as out,
@@ -70,10 +71,12 @@ def run(config: TranslateConfig) -> None:
                 if aligned:
                     row = alignment_row(translator, best, number, form=config.alignment_format)
                     alignments.write(row.encode())
-                if plots is not None and not _drawn(Path(plots), number, best):
-                    plots = None
+                if pictures is not None:
+                    pictures.draw(number, best)
             alignments.flush()  # first: whoever has a translation finds its alignment
             out.flush()
+        if pictures is not None:
+            pictures.finish()
     _tell_unknown(unknown, replaced=config.replace_unk is not False)
 
 
@@ -217,29 +220,6 @@ def _rows(candidates: list[Translation], number: int, n_best: int) -> str:
     if n_best == 1:
         return candidates[0].text + "\n"
     return "".join(f"{number} ||| {c.text} ||| {c.score:.6f}\n" for c in candidates)
-
-
-def _drawn(folder: Path, number: int, translation: Translation) -> bool:
-    """Draw the attention of one line; a blank one has none.
-
-    A picture that cannot be written stops no translation: that is said, and it is the last one.
-    """
-    if translation.alignment is None or not translation.target_pieces:
-        return True
-    from rnnsearch.plots import draw_alignment
-
-    try:
-        draw_alignment(
-            folder / f"{number}.png",
-            source_pieces=translation.source_pieces,
-            target_pieces=translation.target_pieces,
-            weights=translation.alignment,
-        )
-    except OSError as error:
-        message = f"{folder}/{number}.png: could not be written: {error.strerror or error}"
-        print(f"warning: {printable(message)}; no more pictures are drawn", file=sys.stderr)
-        return False
-    return True
 
 
 @contextlib.contextmanager
