@@ -3,16 +3,16 @@
 import contextlib
 import io
 import itertools
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from rnnsearch.alignment import links, merge_pieces, pharaoh
 from rnnsearch.cli.checkpoints import step_names
+from rnnsearch.cli.interactive import converse
 from rnnsearch.cli.pictures import Pictures
 from rnnsearch.cli.places import check_not, check_outside_run, check_place
+from rnnsearch.cli.rows import alignment_row, translation_rows
 from rnnsearch.config import TranslateConfig, listed
 from rnnsearch.errors import UserError
 from rnnsearch.lines import read_lines
@@ -34,19 +34,22 @@ def run(config: TranslateConfig) -> None:
     """Translate every line of `input` to one line of `output`, in order.
 
     With `n_best` above 1 the rows are `line number ||| text ||| score`. Alignments and pictures are
-    those of the best translation of each line.
+    those of the best translation of each line. At a terminal, without any file, it asks for lines.
 
     Raises:
         UserError: what the user can mend.
     """
     _check_outputs(config)
     _check_input(config.input)
-    step_names(Path(config.run_dir), listed(config.checkpoint))
+    checkpoints = step_names(Path(config.run_dir), listed(config.checkpoint))
     translator = Translator.load(
         config.run_dir, config.checkpoint,
         device=config.device, decode=config.decode, replace_unk=config.replace_unk,
     )  # fmt: skip
     _check_attention(config, translator)
+    if _by_hand(config):
+        converse(config, translator, checkpoints=checkpoints)
+        return
     windows = _reached(config, translator)
     first = next(windows, [])  # before an output loses what it held
     aligned, pictures = config.alignments is not None, Pictures.of(config)
@@ -67,7 +70,8 @@ def run(config: TranslateConfig) -> None:
                 unknown.append(best.unknown)
                 if wanted or (best.unknown and translator.dictionary is not None):
                     _tell_unaligned(best, number)
-                out.write(_rows(candidates, number, config.n_best).encode())
+                for row in translation_rows(candidates, number, config.n_best):
+                    out.write(f"{row}\n".encode())
                 if aligned:
                     row = alignment_row(translator, best, number, form=config.alignment_format)
                     alignments.write(row.encode())
@@ -78,6 +82,15 @@ def run(config: TranslateConfig) -> None:
         if pictures is not None:
             pictures.finish()
     _tell_unknown(unknown, replaced=config.replace_unk is not False)
+
+
+def _by_hand(config: TranslateConfig) -> bool:
+    """Return whether somebody types lines at a terminal and reads what comes there."""
+    files = (config.alignments, config.plots)
+    standard = config.input == config.output == STANDARD and files == (None, None)
+    return standard and all(
+        stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)
+    )
 
 
 def _check_attention(config: TranslateConfig, translator: Translator) -> None:
@@ -123,39 +136,6 @@ def _tell_unknown(unknown: Sequence[int], *, replaced: bool) -> None:
     if lines:
         what = "replaced" if replaced else "left out (replace_unk=true puts source words there)"
         print(f"unknown words {what}: {sum(unknown)}, in lines: {lines}", file=sys.stderr)
-
-
-def alignment_row(translator: Translator, best: Translation, number: int, *, form: str) -> str:
-    """Return a line for the file of alignments, its end included.
-
-    Args:
-        translator: what translated.
-        best: a translation with its alignment; a blank one has none.
-        number: of the line, from 1.
-        form: `pharaoh`: links `i-j` between words; `json`: pieces, words and all weights.
-    """
-    pieces = best.source_pieces[:-1]
-    source = translator.source_tokenizer.words(pieces)
-    target = translator.target_tokenizer.words(best.target_pieces)
-    if form == "pharaoh":
-        if best.alignment is None or not pieces:
-            return "\n"
-        merged = merge_pieces(
-            best.alignment,
-            source_counts=[count for _, count in source],
-            target_counts=[count for _, count in target],
-        )
-        return pharaoh(links(merged)) + "\n"
-    record: dict[str, Any] = {
-        "line": number,
-        "source_pieces": best.source_pieces,
-        "target_pieces": best.target_pieces,
-        "source_words": [word for word, _ in source],
-        "target_words": [word for word, _ in target],
-        "weights": [] if best.alignment is None else best.alignment.round(6).tolist(),
-        "score": best.score,
-    }
-    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def _windows(name: str, size: int) -> Iterator[list[str]]:
@@ -214,12 +194,6 @@ def _check_outputs(config: TranslateConfig) -> None:
         check_place("plots", plots, folder=True)
         named = [(f"the {key} file", Path(name)) for key, name in files.items() if name]
         check_not("plots", plots, named)
-
-
-def _rows(candidates: list[Translation], number: int, n_best: int) -> str:
-    if n_best == 1:
-        return candidates[0].text + "\n"
-    return "".join(f"{number} ||| {c.text} ||| {c.score:.6f}\n" for c in candidates)
 
 
 @contextlib.contextmanager
