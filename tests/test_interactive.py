@@ -21,6 +21,7 @@ from cases_common import IN, command, environment, lines_of, succeed
 
 from rnnsearch.cli import translate as command_module
 from rnnsearch.cli.interactive import HELP, PROMPT, converse
+from rnnsearch.cli.rows import Words
 from rnnsearch.reach import LONGEST
 from rnnsearch.text import Tokenizers
 from rnnsearch.translator import Translator
@@ -174,11 +175,18 @@ def test_nothing_that_is_printed_moves_the_cursor(
 
     monkeypatch.setattr(translator, "translate_n_best", hostile)
     monkeypatch.setattr(
-        "rnnsearch.words.WordTokenizer.words", lambda self, pieces: [("\x1b[31m", len(pieces))]
+        "rnnsearch.cli.interactive.words_of",
+        lambda _, best: Words(
+            [("\x1b[31m\u2028", len(best.source_pieces) - 1)],
+            [("\x9b1A", len(best.target_pieces))],
+        ),
     )
-    lines, told = talk("\x1b[31mred \x9b", ":\x1b", ":q")
+    lines, told = talk("A dog \x9b.", ":a\x1b[2J", ":q")
     assert lines[0].startswith("\\x1b[2J")
     assert lines[0].endswith("\\x07")
+    assert lines[2].strip() == r"\x1b[31m\u2028"
+    assert lines[3].split()[0] == r"\x9b1A"
+    assert told[0].startswith(r"rnnsearch: :a\x1b[2J: expected")
     assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in "".join([*lines, *told]))
 
 

@@ -99,6 +99,10 @@ Examples
   rnnsearch translate run_dir=runs/demo input=in.en output=out.fr plots=plots
   rnnsearch translate run_dir=runs/demo n_best=5 < in.en
   rnnsearch translate run_dir=runs/demo alignments=out.align < in.en > out.fr
+  rnnsearch translate run_dir=runs/demo
+
+At a terminal, without files, it asks for sentences and draws the attention under each
+translation; :help tells more.
 
 Keys (KEY=VALUE; null is "no value")
   run_dir                 the folder of a run
