@@ -220,6 +220,7 @@ class EvaluateConfig:
     ter: bool  # whether to compute TER, which is slow on long lines
     replace_unk: Any  # false, true, or the path of a dictionary
     scores: str | None  # path
+    report: bool  # whether to write an HTML page
     data: DataConfig
     decode: DecodeConfig
 

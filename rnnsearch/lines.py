@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -157,6 +158,19 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(record, dict):
                 yield record
+
+
+def by_update(records: Iterable[Mapping[str, Any]], key: str) -> dict[float, float]:
+    """Return a value of `metrics.jsonl` by update, without the records that lack either.
+
+    A value that is no number, or not finite, is left out. Of two records of one update the later counts, because a
+    resumed run may repeat what a kill had not saved.
+    """
+    return {
+        record["update"]: record[key]
+        for record in records
+        if is_number(record.get("update")) and is_number(record.get(key))
+    }
 
 
 def is_number(value: object) -> bool:

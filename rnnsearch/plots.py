@@ -25,7 +25,7 @@ from rnnsearch.figures import (
     new_figure,
     save,
 )
-from rnnsearch.lines import is_number, read_records
+from rnnsearch.lines import by_update, read_records
 from rnnsearch.translation import Translation
 
 MAX_CELLS = 200  # cells a side at full size; more pieces share the same room
@@ -162,10 +162,10 @@ def draw_curves(run_dir: Path) -> Path | None:
     train = [record for record in records if record.get("kind") == "train"]
     validation = [record for record in records if record.get("kind") == "validation"]
     panels = [
-        ("loss, nats a token", [_curve(train, "loss"), _curve(validation, "loss")]),
-        ("BLEU on the validation set", [{}, _curve(validation, "bleu")]),
-        ("learning rate", [_curve(train, "learning_rate"), {}]),
-        ("target tokens a second", [_curve(train, "tokens_per_second"), {}]),
+        ("loss, nats a token", [by_update(train, "loss"), by_update(validation, "loss")]),
+        ("BLEU on the validation set", [{}, by_update(validation, "bleu")]),
+        ("learning rate", [by_update(train, "learning_rate"), {}]),
+        ("target tokens a second", [by_update(train, "tokens_per_second"), {}]),
     ]
     if not any(curve for _, curves in panels for curve in curves):
         return None

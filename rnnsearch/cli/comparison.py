@@ -6,11 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rnnsearch import metrics
 from rnnsearch.cli import scoretable
+from rnnsearch.cli.pages import drop_page, write_page
 from rnnsearch.config import EvaluateConfig
 from rnnsearch.errors import printable
 from rnnsearch.evaluation import Bar, Evaluation, EvaluationSet, Scoring, Stages, finite
@@ -73,7 +75,7 @@ def compared(
 ) -> str:  # fmt: skip
     """Test runs against the first one and return the tables.
 
-    Writes `comparison.json` and `by_length.png` beside the first run's results.
+    Writes `comparison.json`, `by_length.png` and `comparison.html` beside the first run's results.
     """
     resamples = resamples_of(scoring)
     with stages(test.name)("paired bootstrap test", 1) as bar:
@@ -109,7 +111,9 @@ def compared(
         "decode": asdict(config.decode),
     }
     path = first.folder / "evaluations" / test.name / "comparison.json"
-    write_text(path, to_json(finite(record)))
+    record = finite(record)
+    write_text(path, to_json(record))
+    _report(path.with_name("comparison.html"), test, results, record, wanted=config.report)
     _draw([(one.name, result.record) for one, result in results], path.with_name("by_length.png"))
     table = scoretable.score_table("run", [(one.name, result.record) for one, result in results])
     against = scoretable.difference_table(
@@ -138,6 +142,20 @@ def _training(one: Run) -> dict[str, float | int | None]:
         "training_minutes": max(seconds) / 60 if seconds else None,
         "training_tokens_per_second": statistics.median(speeds) if speeds else None,
     }
+
+
+def _report(
+    path: Path, test: EvaluationSet, results: Sequence[tuple[Run, Evaluation]],
+    record: Mapping[str, Any], *, wanted: bool,
+) -> None:  # fmt: skip
+    """Write the page that puts the runs side by side, or remove that of an earlier comparison."""
+    from rnnsearch.report import Compared, comparison_page
+
+    if not wanted:
+        drop_page(path)
+        return
+    runs = [Compared(one.name, one.folder, one.translator, result) for one, result in results]
+    write_page(path, partial(comparison_page, test, runs, record, stages=stages(test.name)))
 
 
 def _draw(rows: Sequence[scoretable.Row], path: Path) -> None:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from rnnsearch import checkpoint as files
@@ -12,6 +13,7 @@ from rnnsearch.alignment_error import LinkScorer
 from rnnsearch.cli import scoretable
 from rnnsearch.cli.checkpoints import step_names
 from rnnsearch.cli.comparison import Run, compared, resamples_of, stages, to_json
+from rnnsearch.cli.pages import drop_page, write_page
 from rnnsearch.cli.scorefile import check_scores, write_scores
 from rnnsearch.cli.sources import finds_tests, gold_alignments, test_sources
 from rnnsearch.config import DecodeConfig, EvaluateConfig, listed, paths_of
@@ -20,6 +22,7 @@ from rnnsearch.evaluation import (
     Evaluation,
     EvaluationSet,
     Scoring,
+    Stages,
     evaluate,
     finite,
     link_scorer,
@@ -170,6 +173,7 @@ def _evaluate(
         )
     found = found._replace(record=record)
     write_result(one.folder, test.name, found)
+    _report(one, test, found, wanted=config.report, stages=stages(title))
     if config.scores is not None:
         write_scores(Path(config.scores), score_rows(found))
     return found
@@ -194,6 +198,21 @@ def write_result(run_dir: Path, name: str, result: Evaluation) -> None:
     write_text(folder / "evaluation.json", to_json(result.record))
     for file in ("evaluation.json", "hypotheses.txt"):
         files.point(run_dir / file, f"evaluations/{name}/{file}")
+
+
+def _report(
+    one: Run, test: EvaluationSet, result: Evaluation, *, wanted: bool, stages: Stages
+) -> None:
+    """Write the page about a scored test set, or remove that of an earlier evaluation."""
+    from rnnsearch.report import evaluation_page
+
+    path = one.folder / "evaluations" / test.name / "report.html"
+    link = one.folder / "report.html"
+    if not wanted:
+        drop_page(path, link=link)
+        return
+    page = partial(evaluation_page, one.folder, one.translator, test, result, stages=stages)
+    write_page(path, page, link=link)
 
 
 def _search(decode: DecodeConfig, runs: Sequence[Run]) -> str:

@@ -9,9 +9,12 @@ from rnnsearch.errors import UserError
 # What a run folder holds that cannot be had again, or that the next command replaces.
 _OF_RUN = (
     *("config.yaml", "metrics.jsonl", "train.log", "tokenizer", "checkpoints"),
-    *("evaluation.json", "hypotheses.txt", "plots/training.png"),
+    *("evaluation.json", "hypotheses.txt", "report.html", "plots/training.png"),
 )
-_OF_EVALUATIONS = ("evaluation.json", "hypotheses.txt", "comparison.json", "by_length.png")
+_OF_EVALUATIONS = (
+    *("evaluation.json", "hypotheses.txt", "report.html"),
+    *("comparison.json", "comparison.html", "by_length.png"),
+)
 
 
 def check_place(key: str, path: Path, *, folder: bool = False) -> None:
