@@ -1,6 +1,7 @@
 """A headless Chromium, driven through a pipe by the DevTools protocol; nothing else is needed."""
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -186,15 +187,24 @@ class Browser:
             page.hear(message)
 
 
+def _pipe() -> tuple[int, int]:
+    """Return the ends of a pipe, to read and to write, both with numbers from 10 on."""
+    ends = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends]
+    for end in ends:
+        os.close(end)
+    return high[0], high[1]
+
+
 @contextmanager
 def browser(profile: Path) -> Iterator[Browser]:
     """Run a browser whose traces stay in the folder `profile`."""
     path = executable()
     assert path is not None
-    ours_in, theirs_out = os.pipe()
-    theirs_in, ours_out = os.pipe()
-    # The protocol's pipe has the numbers 3 (to the browser) and 4 (from it); a shell puts the ends
-    # there, whatever numbers they have here.
+    # The protocol's pipes have the numbers 3 (to the browser) and 4 (from it); a shell puts the
+    # ends there, which must not have these numbers already.
+    ours_in, theirs_out = _pipe()
+    theirs_in, ours_out = _pipe()
     root = ("--no-sandbox",) if os.geteuid() == 0 else ()  # the sandbox does not run as root
     words = [path, *_FLAGS, *root, f"--user-data-dir={profile}", "about:blank"]
     shell = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}'

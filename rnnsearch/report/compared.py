@@ -13,13 +13,14 @@ from rnnsearch.report.evaluated import (
     bin_name,
     checkpoints,
     interval,
+    search,
     settings,
     signature_list,
 )
 from rnnsearch.report.examples import furthest_apart, sentence_chrf
 from rnnsearch.report.explorer import WITHOUT
 from rnnsearch.report.page import document, escaped, facts, more, number, share, table
-from rnnsearch.report.sentences import EXPLORING, LEGEND, Output, sentence_groups
+from rnnsearch.report.sentences import EXPLORING, LEGEND_OF_SEVERAL, Output, sentence_groups
 from rnnsearch.report.training import curves_of_runs
 from rnnsearch.translator import Translator
 from rnnsearch.validation import load_config
@@ -74,7 +75,7 @@ def comparison_page(
     )
     lead = (
         f'<p class="lead"><b>{escaped(test.name)}</b>, {len(test.sources):,} sentences, '
-        f"{escaped(languages[0])} to {escaped(languages[1])}, {len(runs)} runs</p>"
+        f"{escaped(languages[0])} to {escaped(languages[1])}, {search(record)}</p>"
     )
     return document(
         f"{len(runs)} runs on {test.name}",
@@ -149,7 +150,8 @@ def _tested(names: Sequence[str], keys: Sequence[str], record: Mapping[str, Any]
 
 def _difference(found: Mapping[str, Any]) -> str:
     mark = " ∗" if found["p_value"] < 0.05 else ""
-    return f"{found['difference']:+.2f} (p = {found['p_value']:.4f}){mark}"
+    signed = f"{found['difference']:+.2f}".replace("-", "−")  # as wide as a plus
+    return f"{signed} (p = {found['p_value']:.4f}){mark}"
 
 
 def _by_length(names: Sequence[str], runs: Sequence[Compared]) -> str:
@@ -192,7 +194,7 @@ def _about(count: int, outputs: Sequence[Output]) -> str:
     parts = [
         f"<p>Sentences whose chrF differs most{mean} in either direction, and random ones, drawn "
         "alike for every model.</p>\n",
-        LEGEND,
+        LEGEND_OF_SEVERAL,
     ]
     without = [one.name for one in outputs if not one.translator.attends]
     if len(without) < count:

@@ -1,12 +1,15 @@
 """Where an output differs from its reference, word by word."""
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable
 
 from rnnsearch.report.page import escaped, shortened, unseen
 
 MOST_COMPARED = 60_000
 """Words of the one times words of the other text; the comparison takes as many steps and more."""
+
+_WORD = re.compile(r"\S+")
 
 
 def marked(reference: str, output: str) -> tuple[str, str]:
@@ -15,39 +18,36 @@ def marked(reference: str, output: str) -> tuple[str, str]:
     `<del>` stands for what the output misses, `<ins>` for what it has instead or besides. Words
     are what white space separates. Texts that are too long for a comparison are not marked.
     """
-    words, others = reference.split(), output.split()
-    if len(words) * len(others) > MOST_COMPARED:
+    spans, others = ([word.span() for word in _WORD.finditer(t)] for t in (reference, output))
+    if len(spans) * len(others) > MOST_COMPARED:
         return plain(reference), plain(output)
-    if not words or not others:
-        return _part(words, "del", "missing"), _part(others, "ins", "added")
-    left, right = [], []
-    matcher = difflib.SequenceMatcher(None, words, others, autojunk=False)
-    for what, start, end, other_start, other_end in matcher.get_opcodes():
-        ours, theirs = words[start:end], others[other_start:other_end]
-        if what == "equal":
-            left.append(_text(ours))
-            right.append(_text(theirs))
-            continue
-        left += [_part(ours, "del", "missing")] if ours else []
-        right += [_part(theirs, "ins", "added")] if theirs else []
-    return " ".join(left), " ".join(right)
+    matcher = difflib.SequenceMatcher(
+        None,
+        [reference[start:end] for start, end in spans],
+        [output[start:end] for start, end in others],
+        autojunk=False,
+    )
+    differing = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    missing = [(spans[a][0], spans[b - 1][1]) for _, a, b, _, _ in differing if a < b]
+    added = [(others[a][0], others[b - 1][1]) for _, _, _, a, b in differing if a < b]
+    return _with(reference, missing, "del", "missing"), _with(output, added, "ins", "added")
 
 
 def plain(text: str) -> str:
     """Return a text as HTML; a blank one says that it is."""
-    return escaped(shortened(text)) if text.strip() else _blank()
+    if not text.strip():
+        return '<span class="note" lang="en">(blank)</span>'
+    return escaped(shortened(text))
 
 
-def _part(words: Sequence[str], tag: str, told: str) -> str:
-    if not words:
-        return _blank()
-    # Colour and underline are nothing to a screen reader, so words stand around the part.
-    return f"<{tag}>{unseen(f'({told}: ')}{_text(words)}{unseen(')')}</{tag}>"
-
-
-def _text(words: Sequence[str]) -> str:
-    return escaped(shortened(" ".join(words)))
-
-
-def _blank() -> str:
-    return '<span class="note" lang="en">(blank)</span>'
+def _with(text: str, parts: Iterable[tuple[int, int]], tag: str, told: str) -> str:
+    """Return a text with some parts marked, given as places in the text."""
+    if not text.strip():
+        return plain(text)
+    found, at = [], 0
+    for start, end in parts:
+        # Colour and underline are nothing to a screen reader, so words stand around the part.
+        inner = f"{unseen(f'({told}: ')}{escaped(shortened(text[start:end]))}{unseen(')')}"
+        found += [escaped(shortened(text[at:start])), f"<{tag}>{inner}</{tag}>"]
+        at = end
+    return "".join([*found, escaped(shortened(text[at:]))])

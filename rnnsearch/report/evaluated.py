@@ -52,7 +52,7 @@ def evaluation_page(
     lead = (
         f'<p class="lead"><b>{escaped(test.name)}</b>, {record["sentences"]:,} '
         f"sentences, {escaped(languages[0])} to {escaped(languages[1])}, "
-        f"checkpoint {checkpoints(record['checkpoint'])}</p>"
+        f"checkpoint {checkpoints(record['checkpoint'])}, {search(record)}</p>"
     )
     return document(
         f"{name}: scores on {test.name}",
@@ -155,6 +155,12 @@ def settings(record: Mapping[str, Any], origin: Mapping[str, Any], model: str | 
         "Search settings and files",
         f'<h4>Search</h4>\n{facts(rows)}<h4>Files</h4>\n<div class="long">{facts(files)}</div>\n',
     )
+
+
+def search(record: Mapping[str, Any]) -> str:
+    """Return how translations were found, in two words."""
+    beam = int(record["decode"]["beam_size"])
+    return f"beam {beam}" if beam > 1 else "greedy search"
 
 
 def checkpoints(names: str | Sequence[str]) -> str:

@@ -6,14 +6,17 @@ from typing import Any, NamedTuple
 from rnnsearch.evaluation import EvaluationSet, Stages
 from rnnsearch.report.differences import marked, plain
 from rnnsearch.report.explorer import explored
-from rnnsearch.report.page import escaped, number
+from rnnsearch.report.page import escaped, number, unseen
 from rnnsearch.translator import Translator
 
+_NOTE = "chrF is of the single sentence; lines count from 1.</p>\n"
 LEGEND = (
     '<p class="legend-text">Marked: <del>words of the reference that the output misses</del>, '
-    "<ins>words of the output that the reference has not</ins>. chrF is of the single sentence; "
-    "lines count from 1.</p>\n"
-)
+    "<ins>words of the output that the reference has not</ins>. "
+) + _NOTE
+LEGEND_OF_SEVERAL = (
+    '<p class="legend-text">Marked: <ins>words of an output that the reference has not</ins>. '
+) + _NOTE
 EXPLORING = """<p>Under each output, <b>where the model looked</b>: point at a word of the output,
 or tap it, and the words of the source show how much the attention weighed them while it was
 written; a word of the source shows the words of the output that looked at it. Pieces are what the
@@ -100,13 +103,14 @@ def _sentence(
     # Beside several outputs the reference stays plain: each output misses other words of it.
     shown = compared[0][0] if len(outputs) == 1 else plain(first)
     single = f' <span class="chrf">chrF {number(outputs[0].scores[i], 1)}</span>'
+    several = ' class="several"' if len(outputs) > 1 else ""
     rows = [
         _row("Source", source, plain(test.sources[i])),
         _row("Reference", target, shown),
         *(_row(f"Reference {n}", target, plain(line)) for n, line in enumerate(others, 2)),
     ]
     parts = [
-        f'<article aria-labelledby="line-{i + 1}">\n<h4 id="line-{i + 1}">Line {i + 1:,}'
+        f'<article{several} aria-labelledby="line-{i + 1}">\n<h4 id="line-{i + 1}">Line {i + 1:,}'
         f"{single if len(outputs) == 1 else ''}</h4>\n",
         _list(rows),
     ]
@@ -115,7 +119,8 @@ def _sentence(
         if one.name:
             score = number(one.scores[i], 1)
             name = f'{escaped(one.name)} <span class="chrf">chrF {score}</span>'
-        parts += [_list([_row(name, target, text)]), _explorer(f"{i + 1}-{model}", weights)]
+        parts.append(_list([_row(name, target, text)]))
+        parts.append(_explorer(f"{i + 1}-{model}", weights, of=one.name))
     return "".join([*parts, "</article>\n"])
 
 
@@ -127,13 +132,15 @@ def _row(name: str, language: str, text: str) -> str:
     return f'<div><dt>{name}</dt><dd lang="{language}" dir="auto">{text}</dd></div>\n'
 
 
-def _explorer(key: str, weights: dict[str, Any] | str | None) -> str:
+def _explorer(key: str, weights: dict[str, Any] | str | None, *, of: str) -> str:
     """Return the place of an explorer, which the script fills and shows, or why there is none."""
     if weights is None:
         return ""
     if isinstance(weights, str):
         return f'<p class="note">{weights}</p>\n'
+    # There are many of them on a page, and a screen reader may list them by themselves.
+    told = unseen(", ".join([f": line {key.partition('-')[0]}", *([escaped(of)] if of else [])]))
     return (
         f'<details class="explorer" data-key="{key}" hidden>'
-        "<summary>Where the model looked</summary></details>\n"
+        f"<summary>Where the model looked{told}</summary></details>\n"
     )
