@@ -215,15 +215,6 @@ def draw_by_length(path: Path, runs: Sequence[tuple[str, Sequence[Mapping[str, A
         save(figure, path)
 
 
-def _curve(records: list[dict[str, Any]], key: str) -> dict[float, float]:
-    """Return a value by update, without the records that lack either."""
-    return {
-        record["update"]: record[key]
-        for record in records
-        if is_number(record.get("update")) and is_number(record.get(key))
-    }
-
-
 def _draw_panel(
     axes: Axes, title: str, training: dict[float, float], validation: dict[float, float]
 ) -> None:

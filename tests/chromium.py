@@ -100,9 +100,10 @@ class Page:
         return box[0], box[1]
 
     def hover(self, selector: str) -> None:
-        """Move the mouse to the middle of an element."""
+        """Move the mouse to the middle of an element, from nearby as a hand does."""
         x, y = self.place(selector)
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for near in (2, 0):
+            self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x - near, y=y)
 
     def click(self, selector: str) -> None:
         """Press and release the mouse on an element."""

@@ -361,6 +361,7 @@ def test_scores_never_go_over_tables_corpora_and_dictionaries(
 OF_RUN = (
     *("config.yaml", "metrics.jsonl", "train.log", "evaluation.json", "hypotheses.txt"),
     *("evaluations/a/evaluation.json", "evaluations/a/comparison.json", "plots/training.png"),
+    *("report.html", "evaluations/a/report.html", "evaluations/a/comparison.html"),
     *("tokenizer/new", "checkpoints/last/model.safetensors", "checkpoints/new"),
 )
 

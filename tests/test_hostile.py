@@ -53,6 +53,7 @@ def change(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         "evaluations",
         "evaluation.json",
         "hypotheses.txt",
+        "report.html",
     ],
 )
 def test_a_link_that_leaves_the_folder_is_not_followed(

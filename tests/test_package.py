@@ -64,6 +64,7 @@ def test_the_wheel_holds_all_that_is_not_code(wheel):
     expected = {f"rnnsearch/configs/{path.as_posix()}" for path in configs}
     expected |= {f"rnnsearch/demo/{name}" for name in data}
     expected |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "rnnsearch").rglob("*.py")}
+    expected |= {f"rnnsearch/report/{name}" for name in ("style.css", "script.js")}
     assert expected | {"rnnsearch/py.typed"} <= names
     assert any(name.endswith("/LICENSE") for name in names)
     assert {name.split("/")[0].split("-")[0] for name in names} == {"rnnsearch"}

@@ -73,8 +73,8 @@ def evaluation_page(
 
 def _chosen(best: int, worst: int, drawn: int) -> str:
     return (
-        f"<p>By chrF the {best} best and the {worst} worst, of equal ones the earlier, and {drawn} "
-        "random ones, drawn alike for every model.</p>\n"
+        f"<p>{best} best, {worst} worst and {drawn} random sentences. Best and worst are by chrF, "
+        "of equal ones the earlier; the random ones are drawn alike for every model.</p>\n"
     )
 
 

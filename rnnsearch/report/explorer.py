@@ -15,10 +15,16 @@ MOST_WEIGHTS = 20_000
 """Of a sentence that is explored, its pieces times those of the output: beyond that nobody finds
 anything, and the page would grow by more than 50 kB for it."""
 
+TOO_LONG = "This sentence is too long for the explorer."
 WITHOUT = (
     f"<p>There is nothing to explore here: {NO_ATTENTION}. Such a model writes every word from one "
     "vector, its summary of the whole source, and looks at no word in particular.</p>\n"
 )
+
+
+def too_long(source_pieces: int, target_pieces: int) -> bool:
+    """Return whether a sentence has more weights than are explored."""
+    return source_pieces * target_pieces > MOST_WEIGHTS
 
 
 def explored(translator: Translator, translation: Translation) -> dict[str, Any] | str:
@@ -32,8 +38,8 @@ def explored(translator: Translator, translation: Translation) -> dict[str, Any]
     weights = translation.alignment
     if not translation.target_pieces:
         return "The output is blank, so there is nothing to explore."
-    if weights is None or weights.size > MOST_WEIGHTS:
-        return "This sentence is too long for the explorer."
+    if weights is None or too_long(*weights.shape):
+        return TOO_LONG
     found = {"pieces": _view(translation.source_pieces, translation.target_pieces, weights)}
     if translator.target_tokenizer.kind == "word":
         return found

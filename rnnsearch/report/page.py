@@ -88,7 +88,7 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> s
     ]
     # A wide table scrolls by itself, also with the keyboard, and the page does not.
     return (
-        f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">'
+        f'<div class="wide" role="group" aria-label="{caption}" tabindex="0">'
         f'<table>\n<caption class="unseen">{caption}</caption>\n<thead><tr>{first}</tr></thead>\n'
         "<tbody>" + "\n".join(lines) + "</tbody>\n</table></div>\n"
     )

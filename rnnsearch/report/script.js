@@ -79,7 +79,7 @@
 
     function clear() {
       for (const button of body.querySelectorAll(".token")) paint(button, 0, false);
-      live.textContent = `Choose a word of either row to see the weights.`;
+      live.textContent = "Choose a word of either row to see the weights.";
     }
 
     function paint(button, thousandths, pressed) {
@@ -141,10 +141,13 @@
       }
     }
 
-    for (const kind of ["pointerover", "focusin", "click"]) {
+    for (const kind of ["pointermove", "focusin", "click"]) {
       body.addEventListener(kind, (event) => {
         const button = event.target.closest(".token");
-        if (button) select(button);
+        if (!button || button.getAttribute("aria-pressed") === "true") return;
+        // When the page scrolls under a mouse that rests, the keyboard has the say.
+        if (kind === "pointermove" && !event.movementX && !event.movementY) return;
+        select(button);
       });
     }
     body.addEventListener("keydown", (event) => {

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from rnnsearch.evaluation import EvaluationSet, Stages
 from rnnsearch.report.differences import marked, plain
-from rnnsearch.report.explorer import explored
+from rnnsearch.report.explorer import TOO_LONG, explored, too_long
 from rnnsearch.report.page import escaped, number, unseen
 from rnnsearch.translator import Translator
 
@@ -83,13 +83,18 @@ def _attention(
     They are translated again, because an evaluation keeps no weights; a translation does not depend
     on its neighbours, so these are the same.
     """
-    if not output.translator.attends or not chosen:
+    translator = output.translator
+    if not translator.attends:
         return {}
-    with stages("attention for the report", len(chosen)) as bar:
-        found = output.translator.translate([test.sources[i] for i in chosen], progress=bar.update)
-    return {
-        i: explored(output.translator, translation)
-        for i, translation in zip(chosen, found, strict=True)
+    sources = translator.source_tokenizer.encode_batch([test.sources[i] for i in chosen])
+    targets = translator.target_tokenizer.encode_batch([output.hypotheses[i] for i in chosen])
+    lengths = zip(chosen, sources, targets, strict=True)
+    # Very long ones take minutes, and would not be explored.
+    usual = [i for i, source, target in lengths if not too_long(len(source) + 1, len(target))]
+    with stages("attention for the report", len(usual)) as bar:
+        found = translator.translate([test.sources[i] for i in usual], progress=bar.update)
+    return dict.fromkeys(chosen, TOO_LONG) | {
+        i: explored(translator, translation) for i, translation in zip(usual, found, strict=True)
     }
 
 
