@@ -162,8 +162,8 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
 def by_update(records: Iterable[Mapping[str, Any]], key: str) -> dict[float, float]:
     """Return a value of `metrics.jsonl` by update, without the records that lack either.
 
-    A value that is no number, or not finite, is left out. Of two records of one update the later counts, because a
-    resumed run may repeat what a kill had not saved.
+    A value that is no number, or not finite, is left out. Of two records of one update the later
+    counts, because a resumed run may repeat what a kill had not saved.
     """
     return {
         record["update"]: record[key]
