@@ -247,7 +247,7 @@ def test_attention_of_too_many_weights_is_told(
     talk: Any, translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = translator.translate([LINE])[0].text
-    monkeypatch.setattr("rnnsearch.translator.MAX_WEIGHTS", 3)
+    monkeypatch.setattr("rnnsearch.translation.MAX_WEIGHTS", 3)
     lines, told = talk(LINE, ":q")
     assert lines == [text]
     assert told == ["rnnsearch: no attention is kept of so long a line; split it into sentences"]

@@ -258,7 +258,7 @@ def test_text_of_any_kind_is_shown_as_it_stands(quick_run: Path) -> None:
             if len(wanted) <= MOST_CHARACTERS:
                 assert " ".join(texts[key].split()) == wanted
             else:
-                assert re.search(r"dog … \((6,999|7,000) more characters\)$", texts[key].strip())
+                assert re.search(r"dog +… \((6,999|7,000) more characters\)$", texts[key].strip())
     assert {int(a.all("h4")[0].text.split()[1]) for a in page.all("article")} == {
         number for number, source in enumerate(HOSTILE, 1) if source.strip()
     }
