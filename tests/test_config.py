@@ -84,7 +84,7 @@ def evaluating(config: TrainConfig) -> EvaluateConfig:
     return EvaluateConfig(
         run_dir="runs/x", checkpoint="best", device="cpu", test_set=None, references=None,
         bootstrap=1000, tokenize="13a", lowercase=False, ter=True, replace_unk=False, scores=None,
-        data=config.data, decode=config.decode,
+        report=True, data=config.data, decode=config.decode,
     )  # fmt: skip
 
 
