@@ -137,9 +137,9 @@ class HubSet:
             whole = self._stored(_Part(part.split, 0, None))
             return whole.slice(part.start, max((part.stop or 0) - part.start, 0))
         if part not in self._prepared:
-            data = self.opened.splits[part.split].with_format("arrow")
             where = f"{self.opened.title} {part.split}"
             with reading(self.path, self.name):
+                data = self.opened.splits[part.split].with_format("arrow")
                 rows = data[part.start : max(part.start, part.stop or 0)]
             paths = find_columns(rows.schema, self.columns, where=where)
             sides = [text_column(rows, path, where=where, first=part.start) for path in paths]

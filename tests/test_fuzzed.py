@@ -24,6 +24,7 @@ from rnnsearch.cli.ownfiles import _check_file
 from rnnsearch.columns import PairColumns
 from rnnsearch.corpus import PairFiles, encode_pairs
 from rnnsearch.errors import UserError
+from rnnsearch.hub import open_hub_set
 from rnnsearch.hubaccess import open_set
 from rnnsearch.lines import read_records
 from rnnsearch.plain import load_run_config
@@ -249,3 +250,27 @@ def test_no_message_is_a_page_long() -> None:
     assert told.startswith("config.yaml: optimizer.lr=xxx")
     assert told.endswith("xxx: expected a number")
     assert len(told) < 2_100
+
+
+@pytest.mark.parametrize("key", ["_format_kwargs", "_format_columns", "_format_type"])
+def test_a_saved_set_whose_state_is_nested_deep(key: str, tmp_path: Path) -> None:
+    rows = datasets.Dataset.from_list([{"en": "a", "fr": "b"}])
+    datasets.DatasetDict(train=rows).save_to_disk(str(tmp_path / "set"))
+    deep: Any = "en"
+    for _ in range(450):
+        deep = {"x": [deep]}
+    change(tmp_path / "set/train/state.json", lambda state: state.update({key: deep}))
+    columns = PairColumns(("en", "fr"))
+    with pytest.raises(UserError, match=r"data\.path=.*set: the set cannot be read"):
+        found = open_hub_set(str(tmp_path / "set"), name=None, columns=columns, streaming=False)
+        split = found.split("data.train.split", "train", usual=())
+        assert split is not None
+        split.read()
+
+
+def test_a_tokenizer_of_another_run_is_told_before_the_data(copy: Path, word_run: Path) -> None:
+    shutil.rmtree(copy / "tokenizer")
+    shutil.copytree(word_run / "tokenizer", copy / "tokenizer")
+    result = rnnsearch(*ON, f"run_dir={copy}")
+    assert result.status == 1
+    assert "model.safetensors" in result.err.splitlines()[-1]

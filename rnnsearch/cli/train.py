@@ -231,8 +231,8 @@ def _check_shared(folder: Path) -> None:
 def _go_on(training: Run, step: Path) -> None:
     """Bring a training back to a checkpoint."""
     folder, config, log = training.run_dir, training.config, training.log
+    check_about(step / files.MODEL, about(training))  # other tokenizers make other data, too
     _check_data(training, step)
-    check_about(step / files.MODEL, about(training))
     load_weights(training.model, step / files.MODEL)
     restore(training, step)
     processes = files.load_state(step).get("processes", 1)

@@ -210,8 +210,8 @@ class Readers:
             path = case.place / f"{chance.choice(stems)}{chance.choice(ends)}"
             if chance.random() < 0.9:
                 path.touch()
-            else:
-                path.mkdir(exist_ok=True)
+            elif not path.exists():
+                path.mkdir()
         try:
             found = folder_files(case.place, source_lang="en", target_lang="fr")
         except UserError as error:
