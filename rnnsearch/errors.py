@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 _LONGEST = 2_000  # characters of a message
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# Marks that turn the direction of the text that follows are among them.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 class UserError(Exception):

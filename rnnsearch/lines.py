@@ -90,6 +90,11 @@ def lines_of(stream: Iterable[bytes], name: str, *, drop_bom: bool = True) -> It
         try:
             yield line.removesuffix(b"\n").removesuffix(b"\r").decode()
         except UnicodeDecodeError as error:
+            if number == 1 and line.startswith(_GZIP_MAGIC):
+                raise UserError(
+                    f"{name}:1: compressed with gzip, as a file may be and a stream not; unpack it "
+                    "with gzip -dc, or name the file"
+                ) from error
             if number == 1 and line.startswith(_UTF16_BOMS):
                 raise UserError(
                     f"{name}:1: not UTF-8: it begins as UTF-16 does; convert the file, for "
@@ -176,4 +181,4 @@ def is_number(value: object) -> bool:
     """Tell whether a value of a record is a number that sums and pictures can take."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) < _MOST  # false for NaN too
+    return value == 0 or 1 / _MOST < abs(value) < _MOST  # false for NaN too

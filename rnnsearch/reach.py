@@ -15,11 +15,13 @@ def check_lines(lines: Sequence[str]) -> None:
     """Hold that these are lines.
 
     Raises:
-        UserError: they are one text, or a line holds a line end.
+        UserError: they are one text, or a line is no text or holds a line end.
     """
     if isinstance(lines, str):
         raise UserError("lines: expected a list of lines, came one text; write [line]")
     for number, line in enumerate(lines, 1):
+        if not isinstance(line, str):
+            raise UserError(f"lines: number {number} is no text, it is of {type(line)}")
         if "\n" in line:
             raise UserError(f"lines: number {number} holds a line end; give a text as its lines")
 
@@ -27,10 +29,10 @@ def check_lines(lines: Sequence[str]) -> None:
 def perhaps_too_long(lines: Sequence[str]) -> list[str]:
     """Return the lines that may have more than `LONGEST` pieces, blank ones in place of the others.
 
-    A character is four pieces at most, those apart that normalisation writes out, and whoever
-    works on a line looks again; so most lines need not be split into pieces for a first look.
+    Normalisation writes a character as 18 at most, and these have some bytes each, which are pieces
+    at most; so most lines need not be split into pieces for a first look.
     """
-    return [line if len(line) > LONGEST // 4 else "" for line in lines]
+    return [line if len(line) > LONGEST // 64 else "" for line in lines]
 
 
 def check_longest(
@@ -49,10 +51,9 @@ def check_longest(
     """
     number = next((i for i, length in enumerate(lengths) if length > LONGEST), None)
     if number is not None:
-        raise UserError(
-            f"{line.format(number + first)} has {lengths[number]:,} pieces; the most is "
-            f"{LONGEST:,}; {remedy}"
-        )
+        which = line.replace("{}", str(number + first))
+        told = f"{which} has {lengths[number]:,} pieces; the most is {LONGEST:,}"
+        raise UserError(f"{told}; {remedy}")
 
 
 def check_reach(
@@ -78,7 +79,8 @@ def check_reach(
     most = min(ends)
     number = next((i for i, length in enumerate(lengths) if length + 1 > most), None)
     if number is not None:
+        which = line.replace("{}", str(number + first))
         raise UserError(
-            f"{line.format(number + first)} has {lengths[number]} pieces and the end mark, but the "
+            f"{which} has {lengths[number]} pieces and the end mark, but the "
             f"learned positions end at model.max_positions={most}; {remedy}"
         )

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.errors import without_controls
+
 END_MARK = "</s>"
 """How the end of the source is shown in pictures and alignments."""
 
@@ -43,18 +45,22 @@ class Translation(NamedTuple):
         >>> Translation("le < la", -0.5, ["the", END_MARK], [], None)._repr_html_()
         '<p dir="auto">le &lt; la</p>'
         """
-        text = f'<p dir="auto">{escape(self.text)}</p>'
+        text = f'<p dir="auto">{_shown(self.text)}</p>'
         if self.alignment is None or not 0 < self.alignment.size <= MAX_CELLS:
             return text
-        head = "".join(f"<th scope=col>{escape(piece)}</th>" for piece in self.source_pieces)
+        head = "".join(f"<th scope=col>{_shown(piece)}</th>" for piece in self.source_pieces)
         rows = "".join(
-            f"<tr><th scope=row>{escape(piece)}</th>{''.join(map(_cell, row))}</tr>"
+            f"<tr><th scope=row>{_shown(piece)}</th>{''.join(map(_cell, row))}</tr>"
             for piece, row in zip(self.target_pieces, self.alignment.tolist(), strict=True)
         )
         return f"{text}<table><tr><td></td>{head}</tr>{rows}</table>"
 
 
 BLANK = Translation("", 0.0, [], [], None)
+
+
+def _shown(text: str) -> str:
+    return escape(without_controls(text))
 
 
 def _cell(weight: float) -> str:

@@ -64,23 +64,24 @@ def test_t1_an_edited_test_set_is_scored_as_it_stands(one_run: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("settings", "sizes"),
     [
-        ((), (43, 48)),
-        (("tokenizer.joint=true",), (78, 78)),
-        (("tokenizer=bpe",), (197, 214)),
-        (("tokenizer=bpe", "tokenizer.joint=true"), (342, 342)),
+        ((), [(43, 48), (52, 60)]),  # SentencePiece 0.2.3, 0.2.2
+        (("tokenizer.joint=true",), [(78, 78), (91, 91)]),
+        (("tokenizer=bpe",), [(197, 214)]),
+        (("tokenizer=bpe", "tokenizer.joint=true"), [(342, 342)]),
     ],
     ids=["unigram", "unigram joint", "bpe", "bpe joint"],
 )
 def test_v1_a_vocabulary_too_large_for_the_corpus(
-    settings: tuple[str, ...], sizes: tuple[int, int], tmp_path: Path
+    settings: tuple[str, ...], sizes: list[tuple[int, int]], tmp_path: Path
 ) -> None:
     words = (*TINY, *TWELVE, *SHORT, "tokenizer.vocab_size=8000", *settings)
     result = succeed("train", *words, f"run_dir={tmp_path}/v")
     warned = [line for line in result.err.split("\n") if line.startswith("warning: ")]
     assert all("tokenizer.vocab_size=8000" in line for line in warned)
-    assert all(any(str(size) in line for line in warned) for size in sizes)
     symbols = Translator.load(tmp_path / "v").model.paper_symbols()
-    assert (symbols["E_bar"].shape[0], symbols["E"].shape[0]) == sizes
+    found = symbols["E_bar"].shape[0], symbols["E"].shape[0]
+    assert found in sizes
+    assert all(any(str(size) in line for line in warned) for size in found)
 
 
 def test_v1_a_vocabulary_too_small_names_what_is_needed(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from cases_common import IN, SMALL, TINY, TWELVE, lines_of, rnnsearch, succeed, 
 from rnnsearch.text import PAD, UNK, Tokenizers
 
 KINDS = ("unigram", "bpe", "word")
-TWELVE_SIZES = {"unigram": (43, 48, 78), "bpe": (197, 214, 342)}
+# Of English, French, and both; the unigram ones of SentencePiece 0.2.3 and of 0.2.2.
+TWELVE_SIZES = {"unigram": [(43, 48, 78), (52, 60, 91)], "bpe": [(197, 214, 342)]}
 
 
 def of_kind(kind: str, *overrides: str) -> list[str]:
@@ -40,8 +41,10 @@ def test_v1_a_vocabulary_too_large_is_used_at_the_size_that_works(tmp_path, kind
     tokenizers = Tokenizers.load(run / "tokenizer")
     sizes = [tokenizers.source.vocab_size, tokenizers.target.vocab_size]
     if kind in TWELVE_SIZES:
-        english, french, both = TWELVE_SIZES[kind]
-        assert sizes == ([both, both] if joint else [english, french])
+        assert sizes in [
+            [both, both] if joint else [english, french]
+            for english, french, both in TWELVE_SIZES[kind]
+        ]
     sides = ["both sides"] if joint else ["the source side", "the target side"]
     for side, size in zip(sides, sizes, strict=False):
         message = f"tokenizer.vocab_size=8000 is too large for {side}: using {size}"

@@ -43,6 +43,8 @@ def test_scores_are_those_of_evaluate(base_run: Path) -> None:
         translator.score(sources[:2], targets[:1])
     with pytest.raises(UserError, match="came one text"):
         translator.score("A dog.", "Un chien.")
+    with pytest.raises(UserError, match="number 2 is no text"):
+        translator.translate(["A dog.", 3])  # type: ignore[list-item]
 
 
 class Cells(HTMLParser):
@@ -73,5 +75,8 @@ def test_a_notebook_shows_text_and_weights() -> None:
         *("<b> & c", "a<", "&", END_MARK),
         *("<b>", "0.90", "0.10", "0.00", '"c', "0.25", "0.50", "0.25"),
     ]
+    turned = Translation("a\xa0b\u202e\x1b", -1.0, ["\u202e", END_MARK], ["c"], weights[:1, :2])
+    assert "\u202e" not in turned._repr_html_()
+    assert turned._repr_html_().startswith('<p dir="auto">a\xa0b\\u202e\\x1b</p>')
     long = Translation("x", -1.0, ["a"] * 200, ["b"] * 200, np.zeros((200, 200), np.float32))
     assert long._repr_html_() == '<p dir="auto">x</p>'

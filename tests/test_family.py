@@ -449,7 +449,7 @@ def test_learned_positions_say_where_they_end_before_any_work(
     output = tmp_path / "out.fr"
     refuse(
         "translate", run, f"input={source}", f"output={output}",
-        words=("line 2 has", "model.max_positions=50"),
+        words=(":2 has", "model.max_positions=50"),
     )  # fmt: skip
     assert not output.exists()
     (tmp_path / "long.fr").write_text("a\nb\nc\n")
@@ -592,7 +592,7 @@ def test_outputs_keep_what_they_held_when_a_stream_is_refused(
     words = (f"run_dir={trained['learned']}", f"output={outputs[0]}", f"alignments={outputs[1]}")
     done = in_process("translate", *words, stdin=b"A dog.\n" + b"dog " * 80 + b"\n")
     assert done.status == 2
-    assert "line 2 has" in done.err
+    assert "standard input:2 has" in done.err
     assert [path.read_text() for path in outputs] == ["precious\n"] * 2
 
 

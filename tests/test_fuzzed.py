@@ -26,7 +26,7 @@ from rnnsearch.corpus import PairFiles, encode_pairs
 from rnnsearch.errors import UserError
 from rnnsearch.hub import open_hub_set
 from rnnsearch.hubaccess import open_set
-from rnnsearch.lines import read_records
+from rnnsearch.lines import by_update, is_number, read_records
 from rnnsearch.plain import load_run_config
 from rnnsearch.plots import draw_curves
 from rnnsearch.progress import Progress
@@ -245,6 +245,12 @@ def test_a_column_whose_name_is_no_text(tmp_path: Path) -> None:
         table_files((path,), PairColumns(("en", "fr"), chosen=("en", "fr"))).read()
 
 
+@pytest.mark.parametrize("value", [5e-324, 1e-310, 1e300, -1e-320])
+def test_numbers_at_the_end_of_what_there_is_are_no_figures(value: float) -> None:
+    assert not is_number(value)
+    assert by_update([{"update": 1, "loss": value}, {"update": 2, "loss": 0.0}], "loss") == {2: 0.0}
+
+
 def test_no_message_is_a_page_long() -> None:
     told = str(UserError(f"config.yaml: optimizer.lr={'x' * 50_000}: expected a number"))
     assert told.startswith("config.yaml: optimizer.lr=xxx")
@@ -260,12 +266,16 @@ def test_a_saved_set_whose_state_is_nested_deep(key: str, tmp_path: Path) -> Non
     for _ in range(450):
         deep = {"x": [deep]}
     change(tmp_path / "set/train/state.json", lambda state: state.update({key: deep}))
-    columns = PairColumns(("en", "fr"))
-    with pytest.raises(UserError, match=r"data\.path=.*set: the set cannot be read"):
+
+    def read() -> None:
+        columns = PairColumns(("en", "fr"))
         found = open_hub_set(str(tmp_path / "set"), name=None, columns=columns, streaming=False)
         split = found.split("data.train.split", "train", usual=())
         assert split is not None
         split.read()
+
+    with pytest.raises(UserError, match=r"data\.path=.*set: the set cannot be read"):
+        read()
 
 
 def test_a_tokenizer_of_another_run_is_told_before_the_data(copy: Path, word_run: Path) -> None:

@@ -1,5 +1,6 @@
 """`rnnsearch translate`: alignments in both forms, unknown words replaced, ensembles."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -151,10 +152,42 @@ def test_a_line_beyond_all_measure_is_told_before_anything_is_lost(
     if stream:
         done = in_process(*words, stdin=text.encode())
         assert "Traceback" not in done.err
-        assert done.err.splitlines()[-1].startswith("rnnsearch: line 2 has ")
+        assert done.err.splitlines()[-1].startswith("rnnsearch: standard input:2 has ")
     else:
-        refuse(*words, f"input={tmp_path / 'in'}", words=("line 2 has", "split it"), status=(2,))
+        refuse(*words, f"input={tmp_path / 'in'}", words=("in:2 has", "split it"), status=(2,))
         assert output.read_text() == "precious\n"
+
+
+def test_letters_that_are_written_out_count_as_they_are_read(
+    base_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Normalisation makes four letters of U+33C2; the line is refused before its window."""
+    monkeypatch.setattr("rnnsearch.reach.LONGEST", 1_000)
+    text = "A dog.\n" * 40 + "\u33c2" * 600 + "\n"
+    (tmp_path / "in").write_text(text)
+    (tmp_path / "o").write_text("precious\n")
+    words = ("translate", f"run_dir={base_run}", f"input={tmp_path / 'in'}")
+    told = ("in:41 has", "split it")
+    refuse(*words, f"output={tmp_path / 'o'}", "decode.batch_sentences=1", words=told)
+    assert (tmp_path / "o").read_text() == "precious\n"
+
+
+@pytest.mark.parametrize("key", ["output", "alignments"])
+def test_no_picture_is_drawn_over_another_file(key: str, base_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "plots").mkdir()
+    words = ("translate", f"run_dir={base_run}", f"input={IN}/seven.en", f"plots={tmp_path}/plots")
+    for name in ("1.png", "sheet.svg"):
+        other = f"{key}={tmp_path}/plots/{name}"
+        refuse(*words, other, words=(other, "a picture"), status=(2,))
+    refuse(*words[:3], f"plots={base_run}/checkpoints", words=("belongs to the run",), status=(2,))
+    assert list((tmp_path / "plots").iterdir()) == []
+
+
+def test_a_compressed_stream_is_told_as_such(base_run: Path) -> None:
+    done = in_process("translate", f"run_dir={base_run}", stdin=gzip.compress(b"A dog.\n"))
+    assert done.status == 2
+    assert "standard input:1: compressed with gzip" in done.err
+    assert "gzip -dc" in done.err
 
 
 def test_targets_beyond_all_measure_are_not_scored(base_run: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Where a command will write, looked at before any work."""
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,6 +16,8 @@ _OF_EVALUATIONS = (
     *("evaluation.json", "hypotheses.txt", "report.html"),
     *("comparison.json", "comparison.html", "by_length.png"),
 )
+
+_PICTURE = re.compile(r"(\d+|sheet)\.(png|svg)", re.IGNORECASE)
 
 
 def check_place(key: str, path: Path, *, folder: bool = False) -> None:
@@ -88,6 +91,27 @@ def check_outside_run(key: str, path: Path, run_dir: Path) -> None:
         or (of_results and inside(place, evaluations))
     ):
         raise UserError(f"{key}={path}: belongs to the run {run_dir}; choose another name")
+
+
+def check_pictures(plots: Path, run_dir: Path, others: Iterable[tuple[str, Path]]) -> None:
+    """Hold that pictures are drawn over nothing else.
+
+    Args:
+        plots: their folder.
+        run_dir: the run folder, whose own folders take no pictures but in `plots`.
+        others: keys and files that the command reads or writes.
+
+    Raises:
+        UserError: a file has the name of a picture in that folder, or it is one of the run's own.
+    """
+    for name in ("tokenizer", "checkpoints", "evaluations", "tensorboard"):
+        if inside(plots, run_dir / name):
+            raise UserError(f"plots={plots}: belongs to the run {run_dir}; choose another folder")
+    for key, path in others:
+        if _PICTURE.fullmatch(path.name) and _real(path.parent) == _real(plots):
+            raise UserError(
+                f"{key}={path}: a picture in plots={plots} may have this name; choose another"
+            )
 
 
 def same_file(path: Path, other: Path) -> bool:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from rnnsearch.cli.checkpoints import step_names
 from rnnsearch.cli.interactive import converse
 from rnnsearch.cli.pictures import Pictures
-from rnnsearch.cli.places import check_not, check_outside_run, check_place
+from rnnsearch.cli.places import check_not, check_outside_run, check_pictures, check_place
 from rnnsearch.cli.rows import alignment_row, translation_rows
 from rnnsearch.config import TranslateConfig, listed
 from rnnsearch.errors import UserError
@@ -106,11 +106,12 @@ def _reached(config: TranslateConfig, translator: Translator) -> Iterator[list[s
     A file is gone through before its first window, a stream as its lines come.
     """
     size = WINDOW * config.decode.batch_sentences
+    where = "standard input" if config.input == STANDARD else config.input
 
     def checked() -> Iterator[list[str]]:
         first = 1
         for lines in _windows(config.input, size):
-            translator.check_reach(lines, first=first)
+            translator.check_reach(lines, first=first, line=f"{where}:{{}}")
             yield lines
             first += len(lines)
 
@@ -194,6 +195,9 @@ def _check_outputs(config: TranslateConfig) -> None:
         check_place("plots", plots, folder=True)
         named = [(f"the {key} file", Path(name)) for key, name in files.items() if name]
         check_not("plots", plots, named)
+        read = {"input": config.input, "replace_unk": config.replace_unk}
+        others = [(k, Path(v)) for k, v in (files | read).items() if isinstance(v, str)]
+        check_pictures(plots, Path(config.run_dir), others)
 
 
 @contextlib.contextmanager
