@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rnnsearch.errors import UserError
 from rnnsearch.model import TranslationModel
 
@@ -9,6 +12,9 @@ SHORTEN = "shorten the line, or take a model with other positions"
 
 LONGEST = 1 << 15
 """Most pieces of a line. The weights of a pair with as many on both sides take 4 GiB."""
+
+Lengths = Sequence[int] | NDArray[np.int32]
+"""Of many millions of pairs they are an array; a list of them would take ten times the memory."""
 
 
 def check_lines(lines: Sequence[str]) -> None:
@@ -36,7 +42,7 @@ def perhaps_too_long(lines: Sequence[str]) -> list[str]:
 
 
 def check_longest(
-    lengths: Sequence[int], *, line: str, remedy: str = "split it into sentences", first: int = 1
+    lengths: Lengths, *, line: str, remedy: str = "split it into sentences", first: int = 1
 ) -> None:
     """Hold that no line is so long that it might take the machine down.
 
@@ -49,7 +55,7 @@ def check_longest(
     Raises:
         UserError: names the first line that is too long.
     """
-    number = next((i for i, length in enumerate(lengths) if length > LONGEST), None)
+    number = _first_over(LONGEST, lengths)
     if number is not None:
         which = line.replace("{}", str(number + first))
         told = f"{which} has {lengths[number]:,} pieces; the most is {LONGEST:,}"
@@ -57,7 +63,7 @@ def check_longest(
 
 
 def check_reach(
-    models: Iterable[TranslationModel], lengths: Sequence[int],
+    models: Iterable[TranslationModel], lengths: Lengths,
     *, line: str, remedy: str, first: int = 1,
 ) -> None:  # fmt: skip
     """Hold that memory and positions reach to the end of every source.
@@ -77,10 +83,15 @@ def check_reach(
     if not ends:
         return
     most = min(ends)
-    number = next((i for i, length in enumerate(lengths) if length + 1 > most), None)
+    number = _first_over(most - 1, lengths)
     if number is not None:
         which = line.replace("{}", str(number + first))
         raise UserError(
             f"{which} has {lengths[number]} pieces and the end mark, but the "
             f"learned positions end at model.max_positions={most}; {remedy}"
         )
+
+
+def _first_over(most: int, lengths: Lengths) -> int | None:
+    over = np.flatnonzero(np.asarray(lengths) > most)
+    return int(over[0]) if over.size else None

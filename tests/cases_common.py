@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -219,6 +219,13 @@ def check_equal(resumed: Path, straight: Path) -> None:
     assert {n for n in names if not files.STEP.fullmatch(n)} <= {"last", "best", "averaged"}
     assert (resumed / "checkpoints" / "last" / "model.safetensors").is_file()
     assert (resumed / "checkpoints" / "best" / "model.safetensors").is_file()
+
+
+def change(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    """Edit the values of a JSON file."""
+    values = json.loads(path.read_bytes())
+    edit(values)
+    path.write_text(json.dumps(values))
 
 
 def check_links(run: Path) -> None:

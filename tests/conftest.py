@@ -1,6 +1,7 @@
 """What every test shares."""
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -67,3 +68,9 @@ def word_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = [word for word in QUICK if not word.startswith("tokenizer")]
     succeed("train", *words, "tokenizer=word", "tokenizer.vocab_size=24", f"run_dir={folder}")
     return folder
+
+
+@pytest.fixture
+def copy(quick_run: Path, tmp_path: Path) -> Path:
+    """Return a copy of `quick_run` to be spoiled."""
+    return shutil.copytree(quick_run, tmp_path / "copy", symlinks=True)

@@ -1,7 +1,6 @@
 """What `scripts/fuzz.py` has found, each kind by one small case."""
 
 import dataclasses
-import json
 import shutil
 import struct
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from cases_common import QUICK, rnnsearch
+from cases_common import QUICK, change, rnnsearch
 from pyarrow import parquet
 from safetensors.torch import load_file, save_file
 
@@ -37,17 +36,6 @@ from rnnsearch.text import Tokenizers
 
 ON = ("train", *QUICK, "trainer.max_updates=16")
 DEEP = "[" * 100_000
-
-
-@pytest.fixture
-def copy(quick_run: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(quick_run, tmp_path / "copy", symlinks=True)
-
-
-def change(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
-    values = json.loads(path.read_bytes())
-    edit(values)
-    path.write_text(json.dumps(values))
 
 
 # --- prepared data

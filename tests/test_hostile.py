@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from cases_common import IN, QUICK, TEST, refuse, rnnsearch, state, succeed
+from cases_common import IN, QUICK, TEST, change, refuse, rnnsearch, state, succeed
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
@@ -20,17 +20,6 @@ from rnnsearch.errors import UserError
 from rnnsearch.runlog import RunLog
 
 SOURCE = f"input={IN}/tiny.en"
-
-
-@pytest.fixture
-def copy(quick_run: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(quick_run, tmp_path / "copy", symlinks=True)
-
-
-def change(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
-    values = json.loads(path.read_bytes())
-    edit(values)
-    path.write_text(json.dumps(values))
 
 
 # --- links

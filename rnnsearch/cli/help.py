@@ -84,6 +84,7 @@ Keys (KEY=VALUE; null is "no value")
                           tokenised already
   ter                     false: without TER, which takes minutes on long lines
   replace_unk             true, or a dictionary file: unknown words become source words
+  report                  false: without the page report.html
   scores                  a file: one JSON line a pair with the reference's log-probability
   decode.beam_size, decode.length_penalty, decode.max_length, decode.batch_sentences
                           the run's own by default

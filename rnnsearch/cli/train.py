@@ -247,11 +247,11 @@ def _check_reach(training: Run) -> None:
     for split, encoded in (("train", training.train), ("valid", training.valid.encoded)):
         longer = "raise it" if split == "valid" else "raise it, or lower data.max_length"
         check_reach(
-            [training.model], encoded.source_lengths.tolist(), remedy=longer,
+            [training.model], encoded.source_lengths, remedy=longer,
             line=f"data.{split}: source {{}} of those that are kept",
         )  # fmt: skip
         line = f"data.{split}: target {{}} of those that are kept"
-        check_longest(encoded.target_lengths.tolist(), line=line)
+        check_longest(encoded.target_lengths, line=line)
 
 
 def _tokenizers(config: TrainConfig, pairs: datasets.Dataset, log: RunLog) -> Tokenizers:
