@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib import rc_context
+from matplotlib import rc_context, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -36,9 +36,10 @@ _RULES: dict[Any, Any] = {
     "font.sans-serif": ["DejaVu Sans", "Verdana"],
     "svg.fonttype": "none",  # text, to be searched and copied, rather than outlines
     "svg.hashsalt": "rnnsearch",  # the same picture has the same bytes
-    "svg.id": None,
     "svg.image_inline": True,
 }
+if "svg.id" in rcParams:  # older releases write none
+    _RULES["svg.id"] = None
 
 
 def new_figure(**how: Any) -> Figure:

@@ -146,9 +146,9 @@ def test_killed_at_random_moments(base_run: Path, tmp_path: Path) -> None:
         )
         time.sleep(chance.random() * 1.5)
         process.kill()
-        if process.wait() == 0:
-            break
         process.communicate()
+        if process.returncode == 0:
+            break
         kills += 1
         check_links(run)
     succeed(*words)
