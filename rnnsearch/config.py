@@ -157,6 +157,7 @@ class TrainerConfig:
     accumulate: int  # micro-batches an update
     clip_norm: float | None
     label_smoothing: float
+    subword_sampling: float  # 0: none; chance that a merge of pieces is left out, see README
     loss_reduction: str  # token, sentence, sum
     precision: str  # fp32, bf16, auto: of the factors of matrix products
     average: int  # validations whose weights are averaged; 0: none

@@ -109,11 +109,12 @@ class Decoder(nn.Module):
         readout: the maxout layer.
         wiring: one of `WIRINGS`.
         dropout: probability for target embeddings and readouts; never inside the recurrence.
+        annotation_dropout: probability for annotations, once a sentence.
     """
 
     def __init__(
         self, embedding: nn.Embedding, start: nn.Linear | None, *, score: Score, unit: Unit,
-        readout: Readout, wiring: Wiring, dropout: float,
+        readout: Readout, wiring: Wiring, dropout: float, annotation_dropout: float,
     ) -> None:  # fmt: skip
         super().__init__()
         self.embedding = embedding
@@ -123,6 +124,7 @@ class Decoder(nn.Module):
         self.readout = readout
         self.wiring = wiring
         self.dropout = nn.Dropout(dropout)
+        self.annotation_dropout = nn.Dropout(annotation_dropout)
         # False: step after step, which defines the result.
         self.fused = isinstance(unit, GatedUnit) and type(score) in (AdditiveScore, FixedContext)
 
@@ -133,7 +135,8 @@ class Decoder(nn.Module):
 
     def remember(self, encoded: Encoded) -> Memory:
         """Return what every later step needs of a source."""
-        annotations, mask, summary = encoded
+        whole, mask, summary = encoded
+        annotations = self.annotation_dropout(whole)
         keys = self.score.project(annotations)
         return Memory(annotations, keys, padding_bias(mask, annotations), summary)
 

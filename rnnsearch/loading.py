@@ -34,6 +34,12 @@ def load_model(run_dir: Path, checkpoint: str, *, tokenizers: Tokenizers) -> Tra
     if owner.resolve() != run_dir.resolve():
         _check_tokenizers(checkpoint, owner, tokenizers)
     config = load_config(owner).model
+    if config.tied == "all" and tokenizers.source.vocab_size != tokenizers.target.vocab_size:
+        raise UserError(
+            f"{owner / 'config.yaml'}: model.tied=all needs one vocabulary, but tokenizer/ holds "
+            "two; copy the run folder again",
+            status=1,
+        )
     model = _unfilled(config, tokenizers)
     check_about(folder / files.MODEL, describe(config, tokenizers))
     load_weights(model, folder / files.MODEL)
@@ -51,7 +57,8 @@ def _unfilled(config: ModelConfig, tokenizers: Tokenizers) -> TranslationModel:
 
 def describe(config: ModelConfig, tokenizers: Tokenizers) -> dict[str, str]:
     """Return what weights belong to: the tokenizers, and what their shapes do not tell."""
-    free = ("model.dropout", "model.init")  # they mean nothing to weights that are there
+    # They mean nothing to weights that are there.
+    free = ("model.dropout", "model.annotation_dropout", "model.init")
     settings = {f"model.{key}": str(value) for key, value in asdict(config).items()}
     return {
         "tokenizer of the source": tokenizers.source.fingerprint,
@@ -99,7 +106,7 @@ def load_weights(model: TranslationModel, path: Path) -> None:
             numbers (status 1).
     """
     weights = files.load_tensors(path)
-    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    expected = {name: tuple(tensor.shape) for name, tensor in model.named_parameters()}
     came = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     if came != expected:
         names = sorted(n for n in came.keys() | expected.keys() if came.get(n) != expected.get(n))
@@ -118,7 +125,8 @@ def load_weights(model: TranslationModel, path: Path) -> None:
             )
     if model.W_o.weight.is_meta:
         model.to_empty(device="cpu")
-    model.load_state_dict(weights)
+        model.tie()
+    model.load_state_dict(weights, strict=False)  # tables that are one have one name
 
 
 def load_dictionary(replace_unk: bool | str | Path, kind: str) -> dict[str, str] | None:

@@ -49,13 +49,31 @@ class Forced(NamedTuple):
 
 
 class TranslationModel(nn.Module):
-    """p(y | x) = Π_i softmax(W_o t_i)[y_i], with an encoder and a decoder given."""
+    """p(y | x) = Π_i softmax(W_o t_i)[y_i], with an encoder and a decoder given.
 
-    def __init__(self, encoder: Encoder, decoder: Decoder, output: nn.Linear) -> None:
+    Args:
+        encoder: its embeddings are Ē.
+        decoder: its embeddings are E.
+        output: W_o.
+        tied: `output`: W_o is E (Press and Wolf 2017); `all`: Ē is, too; `none`.
+    """
+
+    def __init__(
+        self, encoder: Encoder, decoder: Decoder, output: nn.Linear, *, tied: str = "none"
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
         self.W_o = output
+        self.tied = tied
+        self.tie()
+
+    def tie(self) -> None:
+        """Make one parameter of the tables that are one; to be called after they were replaced."""
+        if self.tied != "none":
+            self.W_o.weight = self.decoder.embedding.weight
+        if self.tied == "all":
+            self.encoder.embedding.weight = self.decoder.embedding.weight
 
     @property
     def attends(self) -> bool:
@@ -158,7 +176,7 @@ def build_model(config: ModelConfig, *, source_vocab: int, target_vocab: int) ->
             raise TypeError(f"no builder for {type(config).__name__}")
     decoder = _decoder(config, target_vocab)
     output = nn.Linear(config.maxout_size, target_vocab, bias=config.bias)
-    model = TranslationModel(encoder, decoder, output)
+    model = TranslationModel(encoder, decoder, output, tied=config.tied)
     INITIALISERS[config.init](model)
     if isinstance(encoder, InputEncoder):
         _initialise_input(encoder.input)
@@ -225,6 +243,7 @@ def _decoder(config: ModelConfig, target_vocab: int) -> Decoder:
         readout=Readout(n, m, annotation, size=config.maxout_size, bias=bias),
         wiring=WIRINGS[config.wiring],
         dropout=config.dropout,
+        annotation_dropout=config.annotation_dropout,
     )
 
 
@@ -263,7 +282,7 @@ def initialise_xavier(model: TranslationModel) -> None:
     for name, weight in model.paper_symbols().items():
         if name in RECURRENT:
             nn.init.orthogonal_(weight)
-        elif name in ("E", "E_bar"):
+        elif name in ("E", "E_bar") or (name == "W_o" and model.tied != "none"):
             nn.init.normal_(weight, std=weight.shape[1] ** -0.5)
         elif weight.dim() == 1 and not name.startswith("b_"):
             nn.init.xavier_uniform_(weight[None])

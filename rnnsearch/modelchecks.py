@@ -19,6 +19,12 @@ def check_model(model: ModelConfig) -> None:
     Raises:
         UserError: names the key, what came and what was expected.
     """
+    if model.tied != "none" and model.maxout_size != model.embedding_size:
+        message = f"model.tied={model.tied} makes one table of W_o and the embeddings, so"
+        raise UserError(
+            f"{message} model.maxout_size={model.maxout_size} has to be "
+            f"model.embedding_size={model.embedding_size}; change one"
+        )
     if isinstance(model, AttentionConfig):
         _check_score(model.attention)
     if isinstance(model, RnnencdecConfig):

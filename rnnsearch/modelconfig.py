@@ -13,6 +13,8 @@ class ModelConfig:
     embedding_size: int  # a piece's vector, both sides (m)
     maxout_size: int  # units left after the maxout of the readout (l)
     dropout: float  # probability, on embeddings and readout
+    annotation_dropout: float  # probability, on what the decoder may look at
+    tied: str  # none, output, all: which tables of words are one
     bias: bool
     init: str  # paper, xavier
     wiring: str  # appendix, equation4, original

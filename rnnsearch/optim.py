@@ -1,6 +1,7 @@
 """Optimizers, the gradient's norm and learning-rate schedules."""
 
 import math
+from collections import Counter
 
 import torch
 from jaxtyping import Float
@@ -29,9 +30,10 @@ def build_optimizer(config: OptimizerConfig, model: nn.Module) -> torch.optim.Op
     parameters = model.parameters()
     match config:
         case AdadeltaConfig():
+            uses = Counter(id(weight) for m in model.modules() for weight in m.parameters(False))
             for module in model.modules():
-                if isinstance(module, nn.Embedding):
-                    module.sparse = not module.weight.is_cuda
+                if isinstance(module, nn.Embedding):  # one that is W_o, too, has a dense gradient
+                    module.sparse = not module.weight.is_cuda and uses[id(module.weight)] == 1
             return Adadelta(parameters, lr=config.lr, rho=config.rho, eps=config.eps)
         case AdamWConfig():
             return torch.optim.AdamW(

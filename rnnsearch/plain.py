@@ -15,7 +15,7 @@ from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.confined import check_confined
 from rnnsearch.errors import UserError
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 _SPLIT = {"table": None, "split": None}
 _HUB = {"path": None, "name": None, "streaming": False, "columns": None}
 # The keys that each version of the schema brought, at the values that mean what there was before.
@@ -29,6 +29,10 @@ _BROUGHT: dict[int, dict[str, Any]] = {
     4: {"decode": {"precision": "fp32"}},
     5: {"trainer": {"cuda_graphs": False}},
     6: {"logger": "none"},
+    7: {
+        "model": {"annotation_dropout": 0.0, "tied": "none"},
+        "trainer": {"subword_sampling": 0.0},
+    },
 }
 _MOST_BYTES = 1 << 20  # of config.yaml; ours take two thousand
 _MOST_DEPTH = 20

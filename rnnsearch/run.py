@@ -16,6 +16,7 @@ from rnnsearch.interrupts import Interrupts
 from rnnsearch.model import TranslationModel
 from rnnsearch.progress import Progress
 from rnnsearch.runlog import Meter, RunLog
+from rnnsearch.sampled import SampledPairs
 from rnnsearch.translator import Translator
 
 
@@ -59,6 +60,7 @@ class Run:
     ahead: Loaded | None = None  # the next update's pairs
     graphs: Graphs | None = None  # of trainer.cuda_graphs
     world: World = field(default_factory=World)
+    sampled: SampledPairs | None = None  # of trainer.subword_sampling
     gradients: SharedGradients | None = None  # where there are several processes
 
     @property

@@ -79,7 +79,7 @@ def about(run: Run) -> dict[str, str]:
 
 def _save_weights(run: Run, state: dict[str, Any]) -> None:
     progress = run.progress
-    weights = run.model.state_dict()
+    weights = {name: weight.detach() for name, weight in run.model.named_parameters()}
     if not all(bool(tensor.isfinite().all()) for tensor in weights.values()):
         raise UserError(
             f"update {progress.update}: weights are not finite; nothing was saved since update "

@@ -186,6 +186,25 @@ def _check_train(config: TrainConfig) -> None:
         _check_graphs(config)
 
 
+def check_pieces(config: TrainConfig) -> None:
+    """Check what asks something of the tokenizers, which another run may have brought.
+
+    Raises:
+        UserError: names the key and the remedy.
+    """
+    tokenizer, sampling = config.tokenizer, config.trainer.subword_sampling
+    if config.model.tied == "all" and not tokenizer.joint:
+        raise UserError(
+            "model.tied=all makes one table of the words of both sides, but tokenizer.joint is "
+            "false; add tokenizer.joint=true, or take model.tied=output"
+        )
+    if sampling and tokenizer.kind == "word":
+        raise UserError(
+            f"trainer.subword_sampling={sampling}: tokenizer=word cuts a line in one way; leave it "
+            "out, or take tokenizer=bpe or tokenizer=unigram"
+        )
+
+
 def _leads_elsewhere(name: str) -> bool:
     return Path(name).is_absolute() or ".." in Path(name).parts
 

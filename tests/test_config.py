@@ -211,7 +211,7 @@ def test_a_path_in_bytes_that_the_locale_cannot_read_is_kept(config: TrainConfig
     ("damage", "message"),
     [
         (lambda plain: plain.pop("schema"), "config.yaml: not a run's configuration"),
-        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 6"),
+        (lambda plain: plain.update(schema=99), "schema 99, but this program reads schema 7"),
         (lambda plain: plain["model"].update(kind="other"), "model.kind=other"),
         (lambda plain: plain["model"].update(hiden_size=3), "hiden_size.*model.hidden_size"),
         (lambda plain: plain["model"].pop("bias"), "model.bias: a value is missing"),

@@ -10,7 +10,7 @@ from cases_common import IN, records, succeed
 from test_config import compose, experiments
 
 PAPER = ("rnnsearch30", "rnnsearch50", "rnnencdec30", "rnnencdec50", "groundhog")
-SIZES = ("model.hidden_size=12", "model.embedding_size=8", "model.maxout_size=6")
+SIZES = ("model.hidden_size=12", "model.embedding_size=8", "model.maxout_size=8")
 FILES = (
     "data=files",
     f"data.train.source={IN}/tiny.en",

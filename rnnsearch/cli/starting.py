@@ -12,7 +12,8 @@ from rnnsearch.plain import load_run_config
 from rnnsearch.validation import shown
 
 # They may differ from the run that is started from: no weight has another shape or meaning.
-_FREE = frozenset({"dropout", "init", "path"})
+_DROPOUT = ("dropout", "annotation_dropout")
+_FREE = frozenset({*_DROPOUT, "init", "path"})
 
 
 def take_over(config: TrainConfig, *, given: frozenset[str], experiment: str | None) -> None:
@@ -44,8 +45,9 @@ def take_over(config: TrainConfig, *, given: frozenset[str], experiment: str | N
     config.tokenizer.path = path
     if config.start_from is not None:
         differences += _differences("model", config.model, source.model)
-        if "model.dropout" in given or experiment is not None:
-            source.model.dropout = config.model.dropout
+        for key_of_dropout in _DROPOUT:
+            if f"model.{key_of_dropout}" in given or experiment is not None:
+                setattr(source.model, key_of_dropout, getattr(config.model, key_of_dropout))
         config.model = source.model
     for typed, came, has in differences:
         if typed in given:

@@ -33,6 +33,7 @@ from rnnsearch.progress import Progress, end_reason
 from rnnsearch.reach import check_longest, check_reach
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
+from rnnsearch.sampled import SampledPairs
 from rnnsearch.saving import about, average, fingerprints, load_progress, restore
 from rnnsearch.search import search_options
 from rnnsearch.text import Tokenizers, train_tokenizers
@@ -195,6 +196,8 @@ def _prepare(
         world=world,
     )  # fmt: skip
     _check_reach(training)
+    if rate := config.trainer.subword_sampling:
+        training.sampled = SampledPairs(train_pairs, train, tokenizers, rate=rate)
     training.operands = operands_for(config.trainer.precision, device)
     if config.trainer.cuda_graphs:
         training.graphs = cuda_graphs(training)

@@ -1,0 +1,65 @@
+"""Training pairs whose words are cut into other pieces each time (subword regularisation)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnsearch.encoded import EncodedCorpus
+from rnnsearch.subwords import SentencePieceTokenizer
+from rnnsearch.text import Tokenizers
+
+if TYPE_CHECKING:
+    import datasets
+
+
+class SampledPairs:
+    """Draws the pieces of pairs: BPE-dropout (Provilkov et al. 2020) or sampling (Kudo 2018).
+
+    Args:
+        pairs: the text, columns `source` and `target`.
+        encoded: the same pairs as ids, filtered.
+        tokenizers: SentencePiece models.
+        rate: of `bpe` the probability with which each merge is left out; of `unigram` the exponent
+            α of the probabilities of whole segmentations, from which one is drawn.
+    """
+
+    def __init__(
+        self,
+        pairs: datasets.Dataset,
+        encoded: EncodedCorpus,
+        tokenizers: Tokenizers,
+        *,
+        rate: float,
+    ) -> None:
+        self._sides = [side for side in tokenizers if isinstance(side, SentencePieceTokenizer)]
+        if len(self._sides) != 2:
+            raise TypeError("words are cut in one way")
+        self._pairs, self._encoded, self._rate = pairs, encoded, rate
+        # What is longer than all that was checked, and fits the memory, keeps its usual pieces.
+        lengths = (encoded.source_lengths, encoded.target_lengths)
+        self._longest = [int(side.max()) for side in lengths]
+
+    def draw(
+        self, indices: npt.NDArray[np.integer[Any]], *, seed: tuple[int, int]
+    ) -> tuple[list[list[int]], list[list[int]]]:
+        """Return source and target ids of the pairs numbered, without BOS and EOS.
+
+        Args:
+            indices: numbers as `EncodedCorpus.pairs` takes them.
+            seed: what the draws depend on, and nothing else.
+        """
+        text = self._pairs[self._encoded.rows(indices)]
+        usual = self._encoded.pairs(indices)
+        states = np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(2)
+        sides = []
+        for tokenizer, name, plain, longest, state in zip(
+            self._sides, ("source", "target"), usual, self._longest, states, strict=True
+        ):
+            drawn = tokenizer.sample(text[name], rate=self._rate, seed=int(state) >> 1)
+            sides.append(
+                [ids if len(ids) <= longest else p for ids, p in zip(drawn, plain, strict=True)]
+            )
+        return sides[0], sides[1]
