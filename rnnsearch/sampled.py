@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnsearch.encoded import EncodedCorpus
+from rnnsearch.reach import LONGEST
 from rnnsearch.subwords import SentencePieceTokenizer
 from rnnsearch.text import Tokenizers
 
@@ -24,23 +25,23 @@ class SampledPairs:
         tokenizers: SentencePiece models.
         rate: of `bpe` the probability with which each merge is left out; of `unigram` the exponent
             α of the probabilities of whole segmentations, from which one is drawn.
+        most_positions: the longest source, EOS included, that the model takes; None for any.
     """
 
     def __init__(
-        self,
-        pairs: datasets.Dataset,
-        encoded: EncodedCorpus,
-        tokenizers: Tokenizers,
-        *,
-        rate: float,
-    ) -> None:
+        self, pairs: datasets.Dataset, encoded: EncodedCorpus, tokenizers: Tokenizers,
+        *, rate: float, most_positions: int | None = None,
+    ) -> None:  # fmt: skip
         self._sides = [side for side in tokenizers if isinstance(side, SentencePieceTokenizer)]
         if len(self._sides) != 2:
             raise TypeError("words are cut in one way")
         self._pairs, self._encoded, self._rate = pairs, encoded, rate
-        # What is longer than all that was checked, and fits the memory, keeps its usual pieces.
+        # Single letters would take several times the memory that the longest line needs, and reach
+        # beyond learned positions; such a line keeps its usual pieces.
         lengths = (encoded.source_lengths, encoded.target_lengths)
-        self._longest = [int(side.max()) for side in lengths]
+        self._longest = [min(2 * int(side.max()), LONGEST) for side in lengths]
+        if most_positions is not None:
+            self._longest[0] = min(self._longest[0], most_positions - 1)
 
     def draw(
         self, indices: npt.NDArray[np.integer[Any]], *, seed: tuple[int, int]

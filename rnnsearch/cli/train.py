@@ -197,7 +197,9 @@ def _prepare(
     )  # fmt: skip
     _check_reach(training)
     if rate := config.trainer.subword_sampling:
-        training.sampled = SampledPairs(train_pairs, train, tokenizers, rate=rate)
+        training.sampled = SampledPairs(
+            train_pairs, train, tokenizers, rate=rate, most_positions=model.most_positions
+        )
     training.operands = operands_for(config.trainer.precision, device)
     if config.trainer.cuda_graphs:
         training.graphs = cuda_graphs(training)
