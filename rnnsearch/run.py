@@ -11,6 +11,7 @@ from rnnsearch.batches import Batch
 from rnnsearch.config import TrainConfig
 from rnnsearch.corpus import EncodedCorpus
 from rnnsearch.distributed import SharedGradients, World
+from rnnsearch.dropouts import Dropouts
 from rnnsearch.graphs import Graphs
 from rnnsearch.interrupts import Interrupts
 from rnnsearch.model import TranslationModel
@@ -60,8 +61,11 @@ class Run:
     ahead: Loaded | None = None  # the next update's pairs
     graphs: Graphs | None = None  # of trainer.cuda_graphs
     world: World = field(default_factory=World)
-    sampled: SampledPairs | None = None  # of trainer.subword_sampling
+    sampled: SampledPairs | None = None  # of trainer.bpe_dropout
     gradients: SharedGradients | None = None  # where there are several processes
+
+    def __post_init__(self) -> None:
+        self.dropouts = Dropouts(self.model)
 
     @property
     def device(self) -> torch.device:

@@ -1,4 +1,4 @@
-"""Training pairs whose words are cut into other pieces each time (subword regularisation)."""
+"""Training pairs whose words are cut into other pieces each time."""
 
 from __future__ import annotations
 
@@ -17,25 +17,23 @@ if TYPE_CHECKING:
 
 
 class SampledPairs:
-    """Draws the pieces of pairs: BPE-dropout (Provilkov et al. 2020) or sampling (Kudo 2018).
+    """Draws the pieces of pairs: BPE-dropout (Provilkov et al. 2020).
 
     Args:
         pairs: the text, columns `source` and `target`.
         encoded: the same pairs as ids, filtered.
-        tokenizers: SentencePiece models.
-        rate: of `bpe` the probability with which each merge is left out; of `unigram` the exponent
-            α of the probabilities of whole segmentations, from which one is drawn.
+        tokenizers: of kind `bpe`.
         most_positions: the longest source, EOS included, that the model takes; None for any.
     """
 
     def __init__(
         self, pairs: datasets.Dataset, encoded: EncodedCorpus, tokenizers: Tokenizers,
-        *, rate: float, most_positions: int | None = None,
+        *, most_positions: int | None = None,
     ) -> None:  # fmt: skip
         self._sides = [side for side in tokenizers if isinstance(side, SentencePieceTokenizer)]
         if len(self._sides) != 2:
-            raise TypeError("words are cut in one way")
-        self._pairs, self._encoded, self._rate = pairs, encoded, rate
+            raise TypeError("words have no pieces")
+        self._pairs, self._encoded = pairs, encoded
         # Single letters would take several times the memory that the longest line needs, and reach
         # beyond learned positions; such a line keeps its usual pieces.
         lengths = (encoded.source_lengths, encoded.target_lengths)
@@ -44,12 +42,13 @@ class SampledPairs:
             self._longest[0] = min(self._longest[0], most_positions - 1)
 
     def draw(
-        self, indices: npt.NDArray[np.integer[Any]], *, seed: tuple[int, int]
+        self, indices: npt.NDArray[np.integer[Any]], *, rate: float, seed: tuple[int, int]
     ) -> tuple[list[list[int]], list[list[int]]]:
         """Return source and target ids of the pairs numbered, without BOS and EOS.
 
         Args:
             indices: numbers as `EncodedCorpus.pairs` takes them.
+            rate: the probability with which each merge of two pieces is left out.
             seed: what the draws depend on, and nothing else.
         """
         text = self._pairs[self._encoded.rows(indices)]
@@ -59,7 +58,7 @@ class SampledPairs:
         for tokenizer, name, plain, longest, state in zip(
             self._sides, ("source", "target"), usual, self._longest, states, strict=True
         ):
-            drawn = tokenizer.sample(text[name], rate=self._rate, seed=int(state) >> 1)
+            drawn = tokenizer.sample(text[name], rate=rate, seed=int(state) >> 1)
             sides.append(
                 [ids if len(ids) <= longest else p for ids, p in zip(drawn, plain, strict=True)]
             )

@@ -156,7 +156,7 @@ class SentencePieceTokenizer:
 
         Args:
             lines: as for `encode_batch`.
-            rate: see `sampled.SampledPairs`.
+            rate: of BPE the probability with which each merge is left out (Provilkov et al. 2020).
             seed: from 0 to 2^31 - 1.
         """
         ids: list[list[int]] = []

@@ -54,7 +54,10 @@ def load(run: Run, indices: NDArray[np.int32]) -> Loaded:
         parts = [run.train.pairs(indices[share]) for share in shares]
         pieces = int(run.train.target_lengths[indices].sum())
     else:  # all of them, since every process has to know the sum of the lengths
-        sources, targets = run.sampled.draw(indices, seed=(run.config.seed, run.progress.update))
+        sources, targets = run.sampled.draw(
+            indices, rate=trainer.bpe_dropout * _warm(run),
+            seed=(run.config.seed, run.progress.update),
+        )  # fmt: skip
         parts = [([sources[i] for i in share], [targets[i] for i in share]) for share in shares]
         pieces = sum(map(len, targets))
     whole = trainer.cuda_graphs
@@ -77,6 +80,7 @@ def start_update(run: Run, loaded: Loaded, *, batches: int) -> Started:
     """
     trainer, optimizer = run.config.trainer, run.optimizer
     torch.manual_seed(_seed(run))
+    run.dropouts.scale(_warm(run))
     if run.gradients is None:
         optimizer.zero_grad(set_to_none=not trainer.cuda_graphs)
     else:
@@ -102,6 +106,11 @@ def start_update(run: Run, loaded: Loaded, *, batches: int) -> Started:
         group["lr"] = rate
     optimizer.step()
     return Started(outcome, loaded.tokens, rate)
+
+
+def _warm(run: Run) -> float:
+    """Return the share of all dropout in the next update; 1 after `trainer.dropout_warmup`."""
+    return min(1.0, (run.progress.update + 1) / max(run.config.trainer.dropout_warmup, 1))
 
 
 def _seed(run: Run) -> int:

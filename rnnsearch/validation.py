@@ -192,16 +192,16 @@ def check_pieces(config: TrainConfig) -> None:
     Raises:
         UserError: names the key and the remedy.
     """
-    tokenizer, sampling = config.tokenizer, config.trainer.subword_sampling
+    tokenizer, dropped = config.tokenizer, config.trainer.bpe_dropout
     if config.model.tied == "all" and not tokenizer.joint:
         raise UserError(
             "model.tied=all makes one table of the words of both sides, but tokenizer.joint is "
             "false; add tokenizer.joint=true, or take model.tied=output"
         )
-    if sampling and tokenizer.kind == "word":
+    if dropped and tokenizer.kind != "bpe":
         raise UserError(
-            f"trainer.subword_sampling={sampling}: tokenizer=word cuts a line in one way; leave it "
-            "out, or take tokenizer=bpe or tokenizer=unigram"
+            f"trainer.bpe_dropout={dropped}: tokenizer={tokenizer.kind} merges no pieces; leave it "
+            "out, or take tokenizer=bpe"
         )
 
 
@@ -265,6 +265,11 @@ def _check_trainer(trainer: TrainerConfig) -> None:
 def _check_graphs(config: TrainConfig) -> None:
     if pick_device(config.device).type != "cuda":
         raise UserError("trainer.cuda_graphs=true needs a GPU, and there is none; leave it out")
+    if config.trainer.dropout_warmup:
+        raise UserError(
+            f"trainer.dropout_warmup={config.trainer.dropout_warmup}: a recorded pass keeps its "
+            "dropout; leave it or trainer.cuda_graphs=true out"
+        )
     if isinstance(config.model, RnnsearchConfig) and config.model.reset_after:
         message = "trainer.cuda_graphs=true: the encoder of model.reset_after=true reads padding"
         raise UserError(f"{message}, which fixed shapes need; leave one of them out")

@@ -4,6 +4,7 @@ import gzip
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import datasets
 import numpy as np
@@ -26,6 +27,7 @@ from test_starting import BARE, FEW
 from torch import nn
 
 from rnnsearch.batches import collate
+from rnnsearch.dropouts import Dropouts
 from rnnsearch.encoded import encode_pairs
 from rnnsearch.loss import token_loss
 from rnnsearch.model import TranslationModel, build_model
@@ -33,12 +35,14 @@ from rnnsearch.modelconfig import ModelConfig, TransformerInputConfig
 from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import load_run_config
 from rnnsearch.sampled import SampledPairs
+from rnnsearch.subwords import SentencePieceTokenizer
 from rnnsearch.text import Tokenizers, train_tokenizers
 from rnnsearch.validation import load_config
 
 # One vocabulary, and all of it at once.
-JOINT = ("tokenizer.joint=true", "model.tied=all")
-ALL = (*JOINT, "model.annotation_dropout=0.2", "trainer.subword_sampling=0.3")
+JOINT = ("tokenizer=bpe", "tokenizer.joint=true", "model.tied=all")
+ALL = (*JOINT, "model.annotation_dropout=0.2", "trainer.bpe_dropout=0.3")
+ALL = (*ALL, "trainer.dropout_warmup=5")
 LINES = ["a man rides a horse", "two men ride two horses", "the horse eats", "", "a horse rides"]
 
 
@@ -103,6 +107,50 @@ def test_annotations_are_dropped_in_training_alone() -> None:
     torch.testing.assert_close(seen[kept], 2 * whole[kept])
 
 
+@pytest.mark.parametrize("name", list(FAMILY))
+def test_all_dropout_is_turned_up_together(name: str) -> None:
+    config = replace(FAMILY[name], dropout=0.4, annotation_dropout=0.2)
+    model = build_model(config, source_vocab=11, target_vocab=11)
+
+    def found() -> list[float]:
+        places = [m.p for m in model.modules() if isinstance(m, nn.Dropout)]
+        return places + [m.dropout for m in model.modules() if isinstance(m, nn.MultiheadAttention)]
+
+    whole, dropouts = found(), Dropouts(model)
+    assert set(whole) == {0.4, 0.2}
+    for share in (0.25, 0.0, 1.0):
+        dropouts.scale(share)
+        assert found() == [share * probability for probability in whole]
+
+
+def test_dropout_rises_over_the_first_updates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares, rates = [], []
+    scale, sample = Dropouts.scale, SentencePieceTokenizer.sample
+
+    def scaled(self: Dropouts, share: float) -> None:
+        shares.append(share)
+        scale(self, share)
+
+    def sampled(self: SentencePieceTokenizer, lines: list[str], **how: Any) -> list[list[int]]:
+        rates.append(how["rate"])
+        return sample(self, lines, **how)
+
+    monkeypatch.setattr(Dropouts, "scale", scaled)
+    monkeypatch.setattr(SentencePieceTokenizer, "sample", sampled)
+    run = f"run_dir={tmp_path / 'run'}"
+    succeed("train", *QUICK, *ALL, "trainer.max_updates=4", run)
+    succeed("train", *QUICK, *ALL, "trainer.max_updates=7", run)
+    assert shares == pytest.approx([0.2, 0.4, 0.6, 0.8, 1, 1, 1])
+    # Both sides of each update, the one that is loaded ahead and not made included.
+    assert (
+        rates[::2]
+        == rates[1::2]
+        == pytest.approx([0.06, 0.12, 0.18, 0.24, 0.3, 0.3, 0.3, 0.3, 0.3])
+    )
+
+
 @pytest.mark.parametrize("optimizer", ["adam", "adadelta"])
 def test_such_a_run_goes_on_bit_for_bit_and_translates(tmp_path: Path, optimizer: str) -> None:
     straight, stopped = tmp_path / "straight", tmp_path / "stopped"
@@ -134,46 +182,47 @@ def test_what_a_run_learnt_is_what_is_loaded(tmp_path: Path) -> None:
     assert evaluation(run)["bleu"]["score"] == pytest.approx(last["bleu"])
 
 
-@pytest.mark.parametrize("kind", ["bpe", "unigram"])
-def test_drawn_pieces_spell_the_same_text(kind: str) -> None:
-    sampled, tokenizers = pairs_of(kind)
+def test_drawn_pieces_spell_the_same_text() -> None:
+    sampled, tokenizers = pairs_of()
     numbers = np.arange(3)
     seen = set()
     for update in range(20):
-        sources, targets = sampled.draw(numbers, seed=(1, update))
-        assert sampled.draw(numbers, seed=(1, update)) == (sources, targets)
+        sources, targets = sampled.draw(numbers, rate=0.5, seed=(1, update))
+        assert sampled.draw(numbers, rate=0.5, seed=(1, update)) == (sources, targets)
         for ids, line in zip(sources, [LINES[0], LINES[1], LINES[2]], strict=True):
             assert tokenizers.source.decode(ids) == line
         seen.add(str((sources, targets)))
     assert len(seen) > 10
-    assert sampled.draw(numbers, seed=(2, 0)) != sampled.draw(numbers, seed=(1, 0))
+    assert sampled.draw(numbers, rate=0.5, seed=(2, 0)) != sampled.draw(
+        numbers, rate=0.5, seed=(1, 0)
+    )
 
 
-def pairs_of(kind: str, most_positions: int | None = None) -> tuple[SampledPairs, Tokenizers]:
+def pairs_of(most_positions: int | None = None) -> tuple[SampledPairs, Tokenizers]:
     pairs = datasets.Dataset.from_dict({"source": LINES, "target": LINES})
     kept = [line for line in LINES if line]
     tokenizers = train_tokenizers(
-        kept, kept, kind=kind, vocab_size=40, joint=True, warn=lambda _: None
+        kept, kept, kind="bpe", vocab_size=40, joint=True, warn=lambda _: None
     )
     encoded = encode_pairs(pairs, tokenizers, max_length=None, max_ratio=None, drop=True)
     assert encoded.rows(np.arange(4)).tolist() == [0, 1, 2, 4]
-    sampled = SampledPairs(pairs, encoded, tokenizers, rate=0.5, most_positions=most_positions)
+    sampled = SampledPairs(pairs, encoded, tokenizers, most_positions=most_positions)
     return sampled, tokenizers
 
 
 def test_drawn_pieces_are_those_of_the_pairs_that_were_kept() -> None:
-    sampled, tokenizers = pairs_of("bpe")
-    sources, _ = sampled.draw(np.array([3, 0]), seed=(1, 1))
+    sampled, tokenizers = pairs_of()
+    sources, _ = sampled.draw(np.array([3, 0]), rate=0.5, seed=(1, 1))
     assert [tokenizers.source.decode(ids) for ids in sources] == [LINES[4], LINES[0]]
 
 
 def test_drawn_lines_end_where_memory_and_positions_do() -> None:
-    sampled, tokenizers = pairs_of("bpe", most_positions=9)
+    sampled, tokenizers = pairs_of(most_positions=9)
     longest = max(len(tokenizers.source.encode(line)) for line in LINES)
     assert longest <= 8
     most = [0, 0]
     for update in range(30):
-        for side, lines in enumerate(sampled.draw(np.arange(4), seed=(1, update))):
+        for side, lines in enumerate(sampled.draw(np.arange(4), rate=0.5, seed=(1, update))):
             most[side] = max(most[side], *map(len, lines))
     assert most[0] == 8
     assert longest < most[1] <= 2 * longest
@@ -181,7 +230,8 @@ def test_drawn_lines_end_where_memory_and_positions_do() -> None:
 
 def test_the_updates_of_several_parts_are_those_of_one(tmp_path: Path) -> None:
     """Each part is given its own pairs, and the loss is over the pieces of all of them."""
-    words = ("train", *QUICK, "trainer.subword_sampling=0.3", "model.dropout=0", "optimizer=sgd")
+    words = ("train", *QUICK, "tokenizer=bpe", "trainer.bpe_dropout=0.3", "model.dropout=0")
+    words = (*words, "optimizer=sgd")
     for parts in (1, 3):
         run = tmp_path / str(parts)
         succeed(*words, "optimizer.lr=0.1", f"trainer.accumulate={parts}", f"run_dir={run}")
@@ -190,10 +240,10 @@ def test_the_updates_of_several_parts_are_those_of_one(tmp_path: Path) -> None:
 
 
 def test_sampling_may_change_when_a_run_goes_on(tmp_path: Path) -> None:
-    words = ("train", *QUICK, f"run_dir={tmp_path / 'run'}")
+    words = ("train", *QUICK, "tokenizer=bpe", f"run_dir={tmp_path / 'run'}")
     succeed(*words, "trainer.max_updates=4")
-    told = succeed(*words, "trainer.subword_sampling=0.1", "trainer.max_updates=8").err
-    assert "changed since: trainer.subword_sampling: 0.0 -> 0.1" in told
+    told = succeed(*words, "trainer.bpe_dropout=0.1", "trainer.max_updates=8").err
+    assert "changed since: trainer.bpe_dropout: 0.0 -> 0.1" in told
 
 
 @pytest.mark.parametrize(
@@ -205,7 +255,7 @@ def test_sampling_may_change_when_a_run_goes_on(tmp_path: Path) -> None:
             ("model.maxout_size=8", "model.embedding_size=16"),
         ),
         (("model.tied=both",), ("model.tied=both", "none, output or all")),
-        (("trainer.subword_sampling=1",), ("trainer.subword_sampling=1.0", "below 1")),
+        (("trainer.bpe_dropout=1",), ("trainer.bpe_dropout=1.0", "below 1")),
         (("model.annotation_dropout=1",), ("model.annotation_dropout=1.0", "below 1")),
     ],
 )
@@ -218,8 +268,8 @@ def test_what_does_not_fit_is_refused(
 
 
 def test_words_cannot_be_drawn(word_run: Path, tmp_path: Path) -> None:
-    sampling = ("trainer.subword_sampling=0.1", f"run_dir={tmp_path / 'run'}")
-    told = ("trainer.subword_sampling=0.1", "tokenizer=word", "tokenizer=bpe")
+    sampling = ("trainer.bpe_dropout=0.1", f"run_dir={tmp_path / 'run'}")
+    told = ("trainer.bpe_dropout=0.1", "tokenizer=word", "take tokenizer=bpe")
     words = [word for word in QUICK if not word.startswith("tokenizer")]
     refuse("train", *words, "tokenizer=word", *sampling, words=told, status=(2,))
     refuse("train", *BARE, *FEW, f"start_from={word_run}", *sampling, words=told, status=(2,))
@@ -264,9 +314,9 @@ def test_folders_of_the_schema_before_are_read(quick_run: Path, tmp_path: Path) 
     def earlier(plain: dict[str, dict[str, object]]) -> None:
         plain["schema"] = 6  # type: ignore[assignment]
         del plain["model"]["tied"], plain["model"]["annotation_dropout"]
-        del plain["trainer"]["subword_sampling"]
+        del plain["trainer"]["bpe_dropout"]
 
     damaged(earlier, run)
     config = load_config(run)
-    assert (config.model.tied, config.trainer.subword_sampling) == ("none", 0.0)
+    assert (config.model.tied, config.trainer.bpe_dropout) == ("none", 0.0)
     assert len(translate(run, LINES, tmp_path)) == len(LINES)

@@ -196,9 +196,9 @@ def _prepare(
         world=world,
     )  # fmt: skip
     _check_reach(training)
-    if rate := config.trainer.subword_sampling:
+    if config.trainer.bpe_dropout:
         training.sampled = SampledPairs(
-            train_pairs, train, tokenizers, rate=rate, most_positions=model.most_positions
+            train_pairs, train, tokenizers, most_positions=model.most_positions
         )
     training.operands = operands_for(config.trainer.precision, device)
     if config.trainer.cuda_graphs:
