@@ -23,7 +23,7 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from rnnsearch.errors import UserError
+from rnnsearch.errors import UserError, nearest
 from rnnsearch.wholefiles import flush, replace, write_text, writing
 
 FORMAT = 1
@@ -280,7 +280,8 @@ def locate(run_dir: Path, checkpoint: str) -> Path:
     for place in (path, path / "checkpoints" / "best"):
         if (place / MODEL).is_file():
             return place
+    names = ("best", "last", "averaged", *(f"step-{step}" for step in steps(run_dir)))
     raise UserError(
         f"checkpoint={checkpoint}: expected best, last, averaged, step-N or a folder that holds "
-        f"{MODEL}"
+        f"{MODEL}{nearest(checkpoint, names)}"
     )

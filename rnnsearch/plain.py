@@ -13,7 +13,7 @@ import yaml
 
 from rnnsearch.config import KINDS, TrainConfig
 from rnnsearch.confined import check_confined
-from rnnsearch.errors import UserError
+from rnnsearch.errors import UserError, nearest
 
 SCHEMA_VERSION = 7
 _SPLIT = {"table": None, "split": None}
@@ -36,6 +36,7 @@ _BROUGHT: dict[int, dict[str, Any]] = {
 }
 _MOST_BYTES = 1 << 20  # of config.yaml; ours take two thousand
 _MOST_DEPTH = 20
+_SHOWN = 5  # runs in a message
 MISSING = "???"  # how YAML marks a key that has no value yet
 # PyYAML lets through what a value raises that is not of the type its tag claims.
 YAML_ERRORS = (
@@ -231,12 +232,9 @@ def load_run_config(run_dir: Path) -> TrainConfig:
     """
     path = run_dir / "config.yaml"
     if not run_dir.is_dir():
-        what = (
-            "is a file, expected the folder of a run"
-            if run_dir.exists()
-            else "there is no such folder"
-        )
-        raise UserError(f"run_dir={run_dir}: {what}")
+        if run_dir.exists():
+            raise UserError(f"run_dir={run_dir}: is a file, expected the folder of a run")
+        raise UserError(f"run_dir={run_dir}: there is no such folder{_runs_beside(run_dir)}")
     if not path.is_file():
         raise UserError(f"run_dir={run_dir}: this folder holds no run, it has no config.yaml")
     check_confined(run_dir)
@@ -247,6 +245,19 @@ def load_run_config(run_dir: Path) -> TrainConfig:
     except YAML_ERRORS as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path}: incomplete or damaged ({reason})", status=1) from None
+
+
+def _runs_beside(run_dir: Path) -> str:
+    """Return which runs there are where another was looked for, as part of a message."""
+    try:
+        found = sorted(path.parent.name for path in run_dir.parent.glob("*/config.yaml"))
+    except (OSError, ValueError):
+        return ""
+    if not found:
+        return ""
+    near = nearest(run_dir.name, found)
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return near or f"; {run_dir.parent} holds the runs {', '.join(found[:_SHOWN])}{more}"
 
 
 def _read_yaml(path: Path) -> Any:

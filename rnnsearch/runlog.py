@@ -19,6 +19,9 @@ from rnnsearch.boards import Board
 from rnnsearch.errors import UserError, without_controls
 from rnnsearch.wholefiles import write_text, writing
 
+PLAIN_SECONDS = 60.0
+"""Between the lines that stand for a bar where there is no terminal."""
+
 
 class RunLog:
     """Writes a run's records; used as a context, so that the bar is closed on every way out.
@@ -34,6 +37,8 @@ class RunLog:
         self.log = run_dir / "train.log"
         self.bar: tqdm[Any] | None = None
         self.board: Board | None = None  # takes the records as well
+        self._begun = self._told = time.monotonic()
+        self._first = 0.0  # the share of the budget that was used up before
 
     def __enter__(self) -> Self:
         return self
@@ -109,7 +114,9 @@ class RunLog:
         write_text(self.metrics, "".join(line + "\n" for line in kept))
 
     def start_bar(self, share: float) -> None:
-        """Show the training bar from `share` of the budget on; nothing without a terminal."""
+        """Show the training bar from `share` of the budget on; without a terminal, lines."""
+        self._begun = self._told = time.monotonic()
+        self._first = share
         self.bar = tqdm(
             total=1.0, initial=share, desc="training", dynamic_ncols=True, leave=False,
             disable=self.silent or not sys.stderr.isatty(), file=sys.stderr,
@@ -128,10 +135,24 @@ class RunLog:
         return progress_bar(total, description=description, unit=unit, silent=self.silent)
 
     def advance(self, share: float, postfix: Mapping[str, str]) -> None:
-        """Move the training bar to `share` of the budget, with figures behind it."""
-        if self.bar is not None and not self.bar.disable:
+        """Move the training bar to `share` of the budget, with figures behind it.
+
+        Without a terminal a line tells the same now and then.
+        """
+        if self.bar is None or self.silent:
+            return
+        if not self.bar.disable:
             self.bar.set_postfix(postfix, refresh=False)
             self.bar.update(share - self.bar.n)
+            return
+        now = time.monotonic()
+        if now - self._told < PLAIN_SECONDS or share <= self._first:
+            return
+        self._told = now
+        left = (now - self._begun) / (share - self._first) * (1 - share)
+        figures = ", ".join(f"{name} {value}" for name, value in postfix.items())
+        remaining = tqdm.format_interval(max(left, 0))
+        print(f"training: {share:.0%}, {figures}, {remaining} left", file=sys.stderr, flush=True)
 
 
 def progress_bar(

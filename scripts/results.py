@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> None:
     if not arguments:
         for name, row in known.items():
             what = f"train {shlex.join(row.train)}" if row.train else "evaluate those three"
-            print(f"{name:28}{what}")
+            print(f"{name:30} {what}")
         return
     name, *overrides = arguments
     if name not in known:

@@ -682,3 +682,19 @@ def test_only_what_is_sure_has_a_star() -> None:
     assert "-0.40 (p = 0.3100)" in printed
     assert printed.count(")*") == 1
     assert "less a" in printed
+
+
+def test_results_that_make_room_for_others_of_the_same_name_are_told(
+    quick_run: Path, tmp_path: Path
+) -> None:
+    """Evaluating the same set again is no loss; another set of that name is."""
+    run = shutil.copytree(quick_run, tmp_path / "run", symlinks=True)
+    fast = ("report=false", "ter=false", "bootstrap=0", "test_set=a", f"run_dir={run}")
+    for _ in range(2):
+        assert "held the scores" not in succeed("evaluate", *SEVEN, *fast).err
+    told = succeed("evaluate", *files_of("base.test"), *fast).err
+    assert f"warning: {run}/evaluations/a held the scores of " in told
+    assert f"{IN}/seven.en" in told
+    assert "test_set=NAME keeps both" in told
+    (run / "evaluations/a/evaluation.json").write_text("{")
+    assert "held the scores" not in succeed("evaluate", *SEVEN, *fast).err

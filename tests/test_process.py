@@ -1,6 +1,7 @@
 """The command as a process: Ctrl-C at any moment, pipes and closed streams."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,8 +9,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from cases_common import IN, command, environment, rnnsearch
+from cases_common import IN, QUICK, command, environment, refuse, rnnsearch, succeed
 
+from rnnsearch import runlog
 from rnnsearch.cli.main import main
 from rnnsearch.errors import UserError
 from rnnsearch.interrupts import Interrupts, ending_at_once
@@ -212,3 +214,39 @@ def test_results_keep_the_bytes_of_a_name(monkeypatch: pytest.MonkeyPatch) -> No
     with open(read_end, "rb") as stream_read:  # noqa: PTH123
         done.append(stream_read.read())
     assert done == [b"b\xff \\ud800 " + "é\n".encode()]
+
+
+def test_a_run_that_is_named_without_its_key(quick_run: Path) -> None:
+    words = (str(quick_run), f"{quick_run}: expected KEY=VALUE", f"write run_dir={quick_run}")
+    refuse("evaluate", words[0], words=words[1:], status=(2,))
+
+
+def test_a_run_that_is_not_there_is_told_with_those_that_are(quick_run: Path) -> None:
+    wrong = quick_run.with_name(quick_run.name + "s")
+    refuse("translate", f"run_dir={wrong}", words=(f"did you mean '{quick_run.name}'?",))
+    wrong = quick_run.with_name("0")
+    refuse("translate", f"run_dir={wrong}", words=(f"{quick_run.parent} holds the runs ",))
+    told = refuse("translate", f"run_dir={quick_run}", "checkpoint=bets", words=("'best'",))
+    assert "did you mean" in told
+
+
+def test_a_training_without_a_terminal_tells_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = succeed("train", *QUICK, f"run_dir={tmp_path / 'quiet'}").err
+    assert "training: " not in quiet
+    monkeypatch.setattr(runlog, "PLAIN_SECONDS", 0.0)
+    words = ("train", *QUICK, f"run_dir={tmp_path / 'run'}")
+    told = succeed(*words, "trainer.max_updates=4").err.split("\n")
+    lines = [line for line in told if line.startswith("training: ")]
+    assert len(lines) == 4
+    assert re.fullmatch(
+        r"training: 50%, update 2, epoch 0\.67, loss \d\.\d{3}, ppl [\d.]+, tokens/s \d+, "
+        r"\d\d:\d\d left",
+        lines[1],
+    )
+    told = succeed(*words, "trainer.max_updates=8").err.split("\n")
+    assert [line.split(",")[0] for line in told if line.startswith("training: ")] == [
+        "training: 62%", "training: 75%", "training: 88%", "training: 100%"
+    ]  # fmt: skip
+    assert "training: " not in (tmp_path / "run" / "train.log").read_text("utf-8")

@@ -26,6 +26,7 @@ from rnnsearch.report.charts import Curve, bar_chart, line_chart, ticks
 from rnnsearch.report.differences import marked
 from rnnsearch.report.examples import best_worst_random, furthest_apart, sentence_chrf
 from rnnsearch.report.page import MOST_CHARACTERS, embedded, escaped, visible
+from rnnsearch.report.training import training_curves
 from rnnsearch.validation import load_config
 
 SEVEN = (f"data.test.source={IN}/seven.en", f"data.test.target={IN}/seven.fr")
@@ -457,3 +458,15 @@ def test_bars_that_have_no_value_are_left_out() -> None:
     assert len(page.all("rect")) == 1
     assert "30.0" in page.text
     read_page(bar_chart("BLEU", [("0", None)], x_label="words"))
+
+
+def test_the_charts_of_a_training_share_their_axis(tmp_path: Path) -> None:
+    """A curve that ends before the others is not drawn as long as they are."""
+    records = [{"kind": "train", "update": u, "loss": 1.0} for u in range(100, 1001, 100)]
+    records += [{"kind": "validation", "update": 500, "bleu": 5.0, "loss": 2.0}]
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    (tmp_path / "metrics.jsonl").write_text(text)
+    page = training_curves(tmp_path)
+    _, loss, bleu = page.split('<figure class="chart">')
+    assert ">1,000</text>" in loss
+    assert ">1,000</text>" in bleu

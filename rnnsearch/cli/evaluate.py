@@ -1,5 +1,6 @@
 """`rnnsearch evaluate`: scores of runs on test sets, as a table and as files."""
 
+import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from rnnsearch.cli.pages import drop_page, write_page
 from rnnsearch.cli.scorefile import check_scores, write_scores
 from rnnsearch.cli.sources import finds_tests, gold_alignments, test_sources
 from rnnsearch.config import DecodeConfig, EvaluateConfig, listed, paths_of
-from rnnsearch.errors import UserError
+from rnnsearch.errors import UserError, without_controls
 from rnnsearch.evaluation import (
     Evaluation,
     EvaluationSet,
@@ -172,6 +173,7 @@ def _evaluate(
             file=sys.stderr,
         )
     found = found._replace(record=record)
+    _tell_replaced(one.folder, test)
     write_result(one.folder, test.name, found)
     _report(one, test, found, wanted=config.report, stages=stages(title))
     if config.scores is not None:
@@ -186,6 +188,23 @@ def _link_scorer(test: EvaluationSet, one: Run) -> LinkScorer | None:
     if test.gold is not None:
         print(f"{one.name}: {NO_ATTENTION}, so no alignment error rate", file=sys.stderr)
     return None
+
+
+def _tell_replaced(run_dir: Path, test: EvaluationSet) -> None:
+    """Say so where results of another test set of the same name make room for these."""
+    path = run_dir / "evaluations" / test.name / "evaluation.json"
+    try:
+        before = json.loads(path.read_bytes())
+        others = {key: before[key] for key in test.origin if before[key] != test.origin[key]}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return
+    if others:
+        told = ", ".join(without_controls(str(value)) for value in others.values())
+        print(
+            f"warning: {path.parent} held the scores of {told}; these replace them; "
+            "test_set=NAME keeps both",
+            file=sys.stderr,
+        )
 
 
 def write_result(run_dir: Path, name: str, result: Evaluation) -> None:

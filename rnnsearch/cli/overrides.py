@@ -1,5 +1,6 @@
 """One override of a command line, read and checked before Hydra sees it."""
 
+import os
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -41,7 +42,9 @@ def read_override(word: str, root: type) -> Override:
     if parsed is not None:
         return parsed
     if not equal or not key.strip():
-        raise UserError(f"{word}: expected KEY=VALUE")
+        run = not equal and os.path.isfile(f"{word}/config.yaml")  # noqa: PTH113 - takes any word
+        hint = f"; for this run write run_dir={word}" if run else ""
+        raise UserError(f"{word}: expected KEY=VALUE{hint}")
     if key != key.strip():
         raise UserError(f"{word}: expected KEY=VALUE without blanks around the key")
     if _parsed(f"{key}=1") is None:

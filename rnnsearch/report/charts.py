@@ -62,7 +62,12 @@ def ticks(most: float) -> list[float]:
 
 
 def line_chart(
-    title: str, curves: Sequence[Curve], *, x_label: str, labels: Sequence[str] = ()
+    title: str,
+    curves: Sequence[Curve],
+    *,
+    x_label: str,
+    labels: Sequence[str] = (),
+    most: float = 0,
 ) -> str:
     """Return a figure of curves; it has a legend where there are several.
 
@@ -71,13 +76,13 @@ def line_chart(
         curves: at least one point in all.
         x_label: text below.
         labels: what stands at x = 0.5, 1.5, ... in place of numbers, in one or two lines.
+        most: the axis of x reaches at least so far.
     """
     points = [point for curve in curves for point in curve.points]
     y_ticks = ticks(max(y for _, y in points))
-    x_ticks = ticks(max(x for x, _ in points))
-    scale = _Scale(
-        len(labels) if labels else max(max(x for x, _ in points), 1), max(y_ticks[-1], 1e-12)
-    )
+    last = max([most, *(x for x, _ in points)])
+    x_ticks = ticks(last)
+    scale = _Scale(len(labels) if labels else max(last, 1), max(y_ticks[-1], 1e-12))
     parts = [_frame(scale, y_ticks, x_label)]
     if labels:
         parts.append(_labels(scale, labels))

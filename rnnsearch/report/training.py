@@ -47,8 +47,10 @@ def curves_of_runs(runs: Sequence[tuple[str, Path]]) -> str:
 
 
 def _charts(*panels: tuple[Any, ...]) -> str:
+    """Return a chart for each panel that has points, all over the same updates."""
+    most = max((x for _, *curves in panels for one in curves for x, _ in one.points), default=0.0)
     return "".join(
-        line_chart(title, curves, x_label="update")
+        line_chart(title, curves, x_label="update", most=most)
         for title, *curves in panels
         if any(one.points for one in curves)
     )
