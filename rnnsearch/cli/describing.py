@@ -40,7 +40,8 @@ def _sizes(model: ModelConfig) -> str:
     if attention := getattr(model, "attention", None):
         units = getattr(model, "alignment_size", None) or model.hidden_size
         parts.append(f"attention {attention}" + (f" {units}" if attention == "additive" else ""))
-    return ", ".join([*parts, f"maxout {model.maxout_size}", f"wiring {model.wiring}"])
+    parts += [f"maxout {model.maxout_size}", f"wiring {model.wiring}"]
+    return ", ".join(parts if model.tied == "none" else [*parts, f"tied {model.tied}"])
 
 
 def _updates(config: TrainConfig) -> str:
