@@ -185,6 +185,7 @@ def test_a_name_like_a_test_set_that_is_not_there_is_refused(
     told = ("test_set=test_2017", "test_2016", "must not begin with 'test'")
     refuse(*folder, "test_set=test_2017", words=told, status=(2,))
     refuse(*base, "data=demo", "test_set=tests", words=("test_set=tests", "but test, test_length;"))
+    refuse(*base, "data=demo", "test_set=tset", words=("test_set=tset", "did you mean 'test'?"))
     for words in ((*folder, "test_set=test_2016"), (*folder, "test_set=greedy")):
         assert words[-1] == f"test_set={row_of_first(succeed(*words).out)}"
     succeed(*base, *SEVEN, "test_set=test_2017")

@@ -1,6 +1,7 @@
 """The rows of the README's results are commands that work."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,12 @@ def test_what_a_row_cannot_do_is_told(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "nowhere" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_pictures_of_the_readme_are_there_and_made_by_the_script() -> None:
+    root = SCRIPT.parent.parent
+    shown = re.findall(r"\]\((data/pictures/[^)]+)\)", (root / "README.md").read_text("utf-8"))
+    script = (root / "scripts" / "figures").read_text("utf-8")
+    kept = {str(path.relative_to(root)) for path in (root / "data" / "pictures").iterdir()}
+    assert kept == set(shown)
+    assert all(f"$pictures/{Path(name).name}" in script for name in shown)

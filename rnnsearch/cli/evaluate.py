@@ -18,7 +18,7 @@ from rnnsearch.cli.pages import drop_page, write_page
 from rnnsearch.cli.scorefile import check_scores, write_scores
 from rnnsearch.cli.sources import finds_tests, gold_alignments, test_sources
 from rnnsearch.config import DecodeConfig, EvaluateConfig, listed, paths_of
-from rnnsearch.errors import UserError, without_controls
+from rnnsearch.errors import UserError, nearest, without_controls
 from rnnsearch.evaluation import (
     Evaluation,
     EvaluationSet,
@@ -117,7 +117,10 @@ def _chosen(config: EvaluateConfig, found: Collection[str]) -> dict[str, str]:
                 f"test_set={name}: there is no such test set, but {', '.join(found)}; another "
                 "name for its results must not begin with 'test'"
             )
+        if finds_tests(config.data) and (near := nearest(name, found)):
+            raise UserError(f"test_set={name}: there is no such test set{near}")
         chosen = {name: usual[0]}
+        print(f"test_set={name} names the results of {usual[0]}", file=sys.stderr)
     if config.references is not None and len(chosen) > 1:
         raise UserError(
             f"references: they belong to one test set, but there are {len(chosen)}; choose one "

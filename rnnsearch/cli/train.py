@@ -93,7 +93,7 @@ def _begin(config: TrainConfig, log: RunLog) -> tuple[str | None, bool]:
     if reason is None or progress.validated < progress.update:
         return step.name, False
     average(folder, progress, config.trainer)
-    log.say(f"{folder}: finished at update {progress.update}: {reason}")
+    log.say(f"{folder}: finished at update {progress.update}: {reason}; raise it to go on")
     _tell_best(progress, config, log)
     return step.name, True
 
