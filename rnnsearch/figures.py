@@ -131,11 +131,11 @@ class Panel:
         self._figure, self._weights, self._most = figure, weights, most
         self._columns, self._rows = len(source_pieces), len(target_pieces)
         self._across = [
-            literal(figure, source_pieces[i], "left", limit=limit, rotation=90)
+            literal(figure, _label(source_pieces[i]), "left", limit=limit, rotation=90)
             for i in self._named(self._columns)
         ]
         self._down = [
-            literal(figure, target_pieces[i], "right", limit=limit)
+            literal(figure, _label(target_pieces[i]), "right", limit=limit)
             for i in self._named(self._rows)
         ]  # fmt: skip
         self._name = literal(figure, name, "left", weight="bold") if name else None
@@ -179,6 +179,11 @@ class Panel:
         if self._weights.size:
             picture = _merge(_merge(self._weights, self._most, axis=0), self._most, axis=1)
             axes.imshow(picture, cmap="gray", vmin=0, vmax=1, aspect="auto", interpolation="none")
+
+
+def _label(piece: str) -> str:
+    """Return a piece with the sign of a blank where a word begins; U+2581 is a heavy bar."""
+    return piece.replace("\u2581", "\u2423")
 
 
 def _merge(
