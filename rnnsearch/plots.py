@@ -203,7 +203,7 @@ def draw_by_length(path: Path, runs: Sequence[tuple[str, Sequence[Mapping[str, A
     widest = max((bins for _, bins in runs), key=len)
     axes.set_xticks([(one["from"] + one["to"]) / 2 for one in widest])
     axes.set_xticklabels([f"{one['from']}-{one['to']}\n{one['sentences']}" for one in widest])
-    axes.set_xlabel("words of the source; under them the sentences")
+    axes.set_xlabel("words of the source; below them, sentences")
     axes.set_ylabel("BLEU")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)

@@ -83,7 +83,7 @@ def line_chart(
     last = max([most, *(x for x, _ in points)])
     x_ticks = ticks(last)
     scale = _Scale(len(labels) if labels else max(last, 1), max(y_ticks[-1], 1e-12))
-    parts = [_frame(scale, y_ticks, x_label)]
+    parts = [_frame(scale, y_ticks, x_label, lines=2 if labels else 1)]
     if labels:
         parts.append(_labels(scale, labels))
     else:
@@ -110,7 +110,7 @@ def bar_chart(
     """
     y_ticks = ticks(max([most, *(value for _, value in bars if value is not None)]))
     scale = _Scale(len(bars), y_ticks[-1])
-    parts = [_frame(scale, y_ticks, x_label), _labels(scale, [label for label, _ in bars])]
+    parts = [_frame(scale, y_ticks, x_label, lines=2), _labels(scale, [label for label, _ in bars])]
     room = scale.x(1) - scale.x(0)
     width = round(min(room * 0.7, 64), 1)
     for i, (_, value) in enumerate(bars):
@@ -143,15 +143,16 @@ def _figure(title: str, drawing: str, told: str, legend: Sequence[Curve]) -> str
     )
 
 
-def _frame(scale: _Scale, y_ticks: Sequence[float], x_label: str) -> str:
-    lines = [
+def _frame(scale: _Scale, y_ticks: Sequence[float], x_label: str, *, lines: int) -> str:
+    parts = [
         f'<path class="grid" d="M{_LEFT} {scale.y(y)}H{WIDTH - _RIGHT}"/>'
         + _text(_LEFT - 7, scale.y(y) + 4, _tick(y), "end")
         for y in y_ticks
     ]
-    lines.append(f'<path class="axis" d="M{_LEFT} {scale.y(0)}H{WIDTH - _RIGHT}"/>')
-    lines.append(_text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 7, x_label, "middle"))
-    return "".join(lines)
+    parts.append(f'<path class="axis" d="M{_LEFT} {scale.y(0)}H{WIDTH - _RIGHT}"/>')
+    below = HEIGHT - _BOTTOM + 18 + 14 * lines  # the lines of labels under the axis
+    parts.append(_text((_LEFT + WIDTH - _RIGHT) / 2, below, x_label, "middle"))
+    return "".join(parts)
 
 
 def _labels(scale: _Scale, labels: Sequence[str]) -> str:
