@@ -695,7 +695,7 @@ def test_results_that_make_room_for_others_of_the_same_name_are_told(
         assert "held the scores" not in succeed("evaluate", *SEVEN, *fast).err
     told = succeed("evaluate", *files_of("base.test"), *fast).err
     assert f"warning: {run}/evaluations/a held the scores of " in told
-    assert f"{IN}/seven.en" in told
+    assert f" held the scores of {IN}/seven.en, {IN}/seven.fr; these" in told
     assert "test_set=NAME keeps both" in told
     (run / "evaluations/a/evaluation.json").write_text("{")
     assert "held the scores" not in succeed("evaluate", *SEVEN, *fast).err

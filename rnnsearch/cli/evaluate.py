@@ -202,7 +202,9 @@ def _tell_replaced(run_dir: Path, test: EvaluationSet) -> None:
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return
     if others:
-        told = ", ".join(without_controls(str(value)) for value in others.values())
+        told = ", ".join(
+            without_controls(str(item)) for value in others.values() for item in listed(value)
+        )
         print(
             f"warning: {path.parent} held the scores of {told}; these replace them; "
             "test_set=NAME keeps both",
