@@ -44,7 +44,8 @@ def here(tmp_path, monkeypatch):
         ("rnnsearch train mod", "model.|model="),
         ("rnnsearch train tokenizer=", "bpe |unigram |word "),
         ("rnnsearch train data=h", "data=hub "),
-        ("rnnsearch train experiment=m", "experiment=multi30k "),
+        ("rnnsearch train experiment=g", "experiment=groundhog "),
+        ("rnnsearch train experiment=m", "experiment=multi30k |experiment=multi30k_best "),
         ("rnnsearch train trainer.max_u", "trainer.max_updates="),
         ("rnnsearch train data.tr", "data.train."),
         (
