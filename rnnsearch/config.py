@@ -157,7 +157,6 @@ class TrainerConfig:
     accumulate: int  # micro-batches an update
     clip_norm: float | None
     label_smoothing: float
-    bpe_dropout: float  # probability with which each merge of two pieces is left out
     dropout_warmup: int  # all dropout rises linearly from 0 over so many updates
     loss_reduction: str  # token, sentence, sum
     precision: str  # fp32, bf16, auto: of the factors of matrix products

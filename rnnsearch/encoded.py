@@ -95,17 +95,6 @@ class EncodedCorpus:
     def __len__(self) -> int:
         return len(self.source_lengths)
 
-    def rows(self, indices: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-        """Return where the pairs numbered stand among all that were read.
-
-        Raises:
-            IndexError: a number is not in 0 .. len - 1.
-        """
-        numbers = np.asarray(indices, np.int64)
-        if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(self):
-            raise IndexError(f"pair numbers outside 0 .. {len(self) - 1}")
-        return numbers if self._kept is None else self._kept[numbers].astype(np.int64)
-
     def pairs(
         self, indices: npt.NDArray[np.integer[Any]]
     ) -> tuple[list[list[int]], list[list[int]]]:
@@ -114,7 +103,10 @@ class EncodedCorpus:
         Raises:
             IndexError: a number is not in 0 .. len - 1.
         """
-        rows = self.rows(indices)
+        numbers = np.asarray(indices, np.int64)
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(self):
+            raise IndexError(f"pair numbers outside 0 .. {len(self) - 1}")
+        rows = numbers if self._kept is None else self._kept[numbers].astype(np.int64)
         return self._source.rows(rows), self._target.rows(rows)
 
 

@@ -31,7 +31,7 @@ _BROUGHT: dict[int, dict[str, Any]] = {
     6: {"logger": "none"},
     7: {
         "model": {"annotation_dropout": 0.0, "tied": "none"},
-        "trainer": {"bpe_dropout": 0.0, "dropout_warmup": 0},
+        "trainer": {"dropout_warmup": 0},
     },
 }
 _MOST_BYTES = 1 << 20  # of config.yaml; ours take two thousand

@@ -109,7 +109,6 @@ RULES: dict[str, Range | Choice] = {
     "trainer.accumulate": COUNT,
     "trainer.clip_norm": POSITIVE,
     "trainer.label_smoothing": SHARE,
-    "trainer.bpe_dropout": SHARE,
     "trainer.dropout_warmup": COUNT_OR_NONE,
     "trainer.loss_reduction": Choice(("token", "sentence", "sum")),
     "trainer.precision": Choice(("fp32", "bf16", "auto")),

@@ -17,7 +17,6 @@ from rnnsearch.interrupts import Interrupts
 from rnnsearch.model import TranslationModel
 from rnnsearch.progress import Progress
 from rnnsearch.runlog import Meter, RunLog
-from rnnsearch.sampled import SampledPairs
 from rnnsearch.translator import Translator
 
 
@@ -61,7 +60,6 @@ class Run:
     ahead: Loaded | None = None  # the next update's pairs
     graphs: Graphs | None = None  # of trainer.cuda_graphs
     world: World = field(default_factory=World)
-    sampled: SampledPairs | None = None  # of trainer.bpe_dropout
     gradients: SharedGradients | None = None  # where there are several processes
 
     def __post_init__(self) -> None:

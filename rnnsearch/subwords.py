@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -149,31 +148,6 @@ class SentencePieceTokenizer:
     def encode_batch(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the ids of each line."""
         ids: list[list[int]] = self._processor.encode([encodable(line) for line in lines])
-        return ids
-
-    def sample(self, lines: Sequence[str], *, rate: float, seed: int) -> list[list[int]]:
-        """Return ids of each line, of pieces drawn at random; the same for the same seed.
-
-        Args:
-            lines: as for `encode_batch`.
-            rate: of BPE the probability with which each merge is left out (Provilkov et al. 2020).
-            seed: from 0 to 2^31 - 1.
-        """
-        ids: list[list[int]] = []
-
-        def draw() -> None:
-            sentencepiece.set_random_generator_seed(seed)
-            ids.extend(
-                self._processor.encode(
-                    encodable(line), enable_sampling=True, nbest_size=-1, alpha=rate
-                )
-                for line in lines
-            )
-
-        # Each thread has a generator, which older releases seed when it first draws.
-        thread = threading.Thread(target=draw)
-        thread.start()
-        thread.join()
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:

@@ -47,25 +47,15 @@ class Update(NamedTuple):
 def load(run: Run, indices: NDArray[np.int32]) -> Loaded:
     """Return this process's pairs of an update, which `trainer.accumulate` cuts into parts."""
     trainer = run.config.trainer
-    every = np.arange(len(indices), dtype=np.int32)
-    shares = [run.world.share(part) for part in np.array_split(every, trainer.accumulate)]
-    shares = [share for share in shares if len(share)]
-    if run.sampled is None:
-        parts = [run.train.pairs(indices[share]) for share in shares]
-        pieces = int(run.train.target_lengths[indices].sum())
-    else:  # all of them, since every process has to know the sum of the lengths
-        sources, targets = run.sampled.draw(
-            indices, rate=trainer.bpe_dropout * _warm(run),
-            seed=(run.config.seed, run.progress.update),
-        )  # fmt: skip
-        parts = [([sources[i] for i in share], [targets[i] for i in share]) for share in shares]
-        pieces = sum(map(len, targets))
+    shares = [run.world.share(part) for part in np.array_split(indices, trainer.accumulate)]
+    parts = [run.train.pairs(share) for share in shares if len(share)]
     whole = trainer.cuda_graphs
     batches = [
         collate(sources, targets, multiple=BUCKET if whole else 1, whole=whole).to(run.device)
         for sources, targets in parts
     ]
-    return Loaded(batches, pairs=len(indices), tokens=pieces + len(indices))
+    tokens = int(run.train.target_lengths[indices].sum()) + len(indices)
+    return Loaded(batches, pairs=len(indices), tokens=tokens)
 
 
 def start_update(run: Run, loaded: Loaded, *, batches: int) -> Started:

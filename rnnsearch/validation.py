@@ -186,22 +186,16 @@ def _check_train(config: TrainConfig) -> None:
         _check_graphs(config)
 
 
-def check_pieces(config: TrainConfig) -> None:
+def check_tables(config: TrainConfig) -> None:
     """Check what asks something of the tokenizers, which another run may have brought.
 
     Raises:
         UserError: names the key and the remedy.
     """
-    tokenizer, dropped = config.tokenizer, config.trainer.bpe_dropout
-    if config.model.tied == "all" and not tokenizer.joint:
+    if config.model.tied == "all" and not config.tokenizer.joint:
         raise UserError(
             "model.tied=all makes one table of the words of both sides, but tokenizer.joint is "
             "false; add tokenizer.joint=true, or take model.tied=output"
-        )
-    if dropped and tokenizer.kind != "bpe":
-        raise UserError(
-            f"trainer.bpe_dropout={dropped}: tokenizer={tokenizer.kind} merges no pieces; leave it "
-            "out, or take tokenizer=bpe"
         )
 
 

@@ -1,13 +1,10 @@
-"""What a small corpus gains by: tied tables, dropout of annotations, sampled segmentation."""
+"""What a small corpus gains by: tied tables, dropout of annotations, a warm-up of dropout."""
 
 import gzip
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import datasets
-import numpy as np
 import pytest
 import torch
 import yaml
@@ -28,21 +25,17 @@ from torch import nn
 
 from rnnsearch.batches import collate
 from rnnsearch.dropouts import Dropouts
-from rnnsearch.encoded import encode_pairs
 from rnnsearch.loss import token_loss
 from rnnsearch.model import TranslationModel, build_model
 from rnnsearch.modelconfig import ModelConfig, TransformerInputConfig
 from rnnsearch.optim import build_optimizer
 from rnnsearch.plain import load_run_config
-from rnnsearch.sampled import SampledPairs
-from rnnsearch.subwords import SentencePieceTokenizer
-from rnnsearch.text import Tokenizers, train_tokenizers
+from rnnsearch.text import Tokenizers
 from rnnsearch.validation import load_config
 
 # One vocabulary, and all of it at once.
 JOINT = ("tokenizer=bpe", "tokenizer.joint=true", "model.tied=all")
-ALL = (*JOINT, "model.annotation_dropout=0.2", "trainer.bpe_dropout=0.3")
-ALL = (*ALL, "trainer.dropout_warmup=5")
+ALL = (*JOINT, "model.annotation_dropout=0.2", "trainer.dropout_warmup=5")
 LINES = ["a man rides a horse", "two men ride two horses", "the horse eats", "", "a horse rides"]
 
 
@@ -126,29 +119,17 @@ def test_all_dropout_is_turned_up_together(name: str) -> None:
 def test_dropout_rises_over_the_first_updates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shares, rates = [], []
-    scale, sample = Dropouts.scale, SentencePieceTokenizer.sample
+    shares, scale = [], Dropouts.scale
 
     def scaled(self: Dropouts, share: float) -> None:
         shares.append(share)
         scale(self, share)
 
-    def sampled(self: SentencePieceTokenizer, lines: list[str], **how: Any) -> list[list[int]]:
-        rates.append(how["rate"])
-        return sample(self, lines, **how)
-
     monkeypatch.setattr(Dropouts, "scale", scaled)
-    monkeypatch.setattr(SentencePieceTokenizer, "sample", sampled)
     run = f"run_dir={tmp_path / 'run'}"
     succeed("train", *QUICK, *ALL, "trainer.max_updates=4", run)
     succeed("train", *QUICK, *ALL, "trainer.max_updates=7", run)
     assert shares == pytest.approx([0.2, 0.4, 0.6, 0.8, 1, 1, 1])
-    # Both sides of each update, the one that is loaded ahead and not made included.
-    assert (
-        rates[::2]
-        == rates[1::2]
-        == pytest.approx([0.06, 0.12, 0.18, 0.24, 0.3, 0.3, 0.3, 0.3, 0.3])
-    )
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adadelta"])
@@ -182,70 +163,6 @@ def test_what_a_run_learnt_is_what_is_loaded(tmp_path: Path) -> None:
     assert evaluation(run)["bleu"]["score"] == pytest.approx(last["bleu"])
 
 
-def test_drawn_pieces_spell_the_same_text() -> None:
-    sampled, tokenizers = pairs_of()
-    numbers = np.arange(3)
-    seen = set()
-    for update in range(20):
-        sources, targets = sampled.draw(numbers, rate=0.5, seed=(1, update))
-        assert sampled.draw(numbers, rate=0.5, seed=(1, update)) == (sources, targets)
-        for ids, line in zip(sources, [LINES[0], LINES[1], LINES[2]], strict=True):
-            assert tokenizers.source.decode(ids) == line
-        seen.add(str((sources, targets)))
-    assert len(seen) > 10
-    assert sampled.draw(numbers, rate=0.5, seed=(2, 0)) != sampled.draw(
-        numbers, rate=0.5, seed=(1, 0)
-    )
-
-
-def pairs_of(most_positions: int | None = None) -> tuple[SampledPairs, Tokenizers]:
-    pairs = datasets.Dataset.from_dict({"source": LINES, "target": LINES})
-    kept = [line for line in LINES if line]
-    tokenizers = train_tokenizers(
-        kept, kept, kind="bpe", vocab_size=40, joint=True, warn=lambda _: None
-    )
-    encoded = encode_pairs(pairs, tokenizers, max_length=None, max_ratio=None, drop=True)
-    assert encoded.rows(np.arange(4)).tolist() == [0, 1, 2, 4]
-    sampled = SampledPairs(pairs, encoded, tokenizers, most_positions=most_positions)
-    return sampled, tokenizers
-
-
-def test_drawn_pieces_are_those_of_the_pairs_that_were_kept() -> None:
-    sampled, tokenizers = pairs_of()
-    sources, _ = sampled.draw(np.array([3, 0]), rate=0.5, seed=(1, 1))
-    assert [tokenizers.source.decode(ids) for ids in sources] == [LINES[4], LINES[0]]
-
-
-def test_drawn_lines_end_where_memory_and_positions_do() -> None:
-    sampled, tokenizers = pairs_of(most_positions=9)
-    longest = max(len(tokenizers.source.encode(line)) for line in LINES)
-    assert longest <= 8
-    most = [0, 0]
-    for update in range(30):
-        for side, lines in enumerate(sampled.draw(np.arange(4), rate=0.5, seed=(1, update))):
-            most[side] = max(most[side], *map(len, lines))
-    assert most[0] == 8
-    assert longest < most[1] <= 2 * longest
-
-
-def test_the_updates_of_several_parts_are_those_of_one(tmp_path: Path) -> None:
-    """Each part is given its own pairs, and the loss is over the pieces of all of them."""
-    words = ("train", *QUICK, "tokenizer=bpe", "trainer.bpe_dropout=0.3", "model.dropout=0")
-    words = (*words, "optimizer=sgd")
-    for parts in (1, 3):
-        run = tmp_path / str(parts)
-        succeed(*words, "optimizer.lr=0.1", f"trainer.accumulate={parts}", f"run_dir={run}")
-    one, other = (weights(tmp_path / name) for name in ("1", "3"))
-    assert max(float((one[name] - other[name]).abs().max()) for name in one) < 1e-5
-
-
-def test_sampling_may_change_when_a_run_goes_on(tmp_path: Path) -> None:
-    words = ("train", *QUICK, "tokenizer=bpe", f"run_dir={tmp_path / 'run'}")
-    succeed(*words, "trainer.max_updates=4")
-    told = succeed(*words, "trainer.bpe_dropout=0.1", "trainer.max_updates=8").err
-    assert "changed since: trainer.bpe_dropout: 0.0 -> 0.1" in told
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -255,7 +172,6 @@ def test_sampling_may_change_when_a_run_goes_on(tmp_path: Path) -> None:
             ("model.maxout_size=8", "model.embedding_size=16"),
         ),
         (("model.tied=both",), ("model.tied=both", "none, output or all")),
-        (("trainer.bpe_dropout=1",), ("trainer.bpe_dropout=1.0", "below 1")),
         (("model.annotation_dropout=1",), ("model.annotation_dropout=1.0", "below 1")),
     ],
 )
@@ -265,14 +181,6 @@ def test_what_does_not_fit_is_refused(
     run = tmp_path / "run"
     refuse("train", *QUICK, *words, f"run_dir={run}", words=told, status=(2,))
     assert not run.exists()
-
-
-def test_words_cannot_be_drawn(word_run: Path, tmp_path: Path) -> None:
-    sampling = ("trainer.bpe_dropout=0.1", f"run_dir={tmp_path / 'run'}")
-    told = ("trainer.bpe_dropout=0.1", "tokenizer=word", "take tokenizer=bpe")
-    words = [word for word in QUICK if not word.startswith("tokenizer")]
-    refuse("train", *words, "tokenizer=word", *sampling, words=told, status=(2,))
-    refuse("train", *BARE, *FEW, f"start_from={word_run}", *sampling, words=told, status=(2,))
 
 
 def test_a_start_gives_its_tables(tmp_path: Path) -> None:
@@ -314,9 +222,9 @@ def test_folders_of_the_schema_before_are_read(quick_run: Path, tmp_path: Path) 
     def earlier(plain: dict[str, dict[str, object]]) -> None:
         plain["schema"] = 6  # type: ignore[assignment]
         del plain["model"]["tied"], plain["model"]["annotation_dropout"]
-        del plain["trainer"]["bpe_dropout"]
+        del plain["trainer"]["dropout_warmup"]
 
     damaged(earlier, run)
     config = load_config(run)
-    assert (config.model.tied, config.trainer.bpe_dropout) == ("none", 0.0)
+    assert (config.model.tied, config.trainer.dropout_warmup) == ("none", 0)
     assert len(translate(run, LINES, tmp_path)) == len(LINES)

@@ -18,7 +18,7 @@ from rnnsearch.config import (
 )
 from rnnsearch.errors import UserError
 from rnnsearch.plain import build, system_path
-from rnnsearch.validation import check_pieces, validate
+from rnnsearch.validation import check_tables, validate
 
 ROOTS: dict[str, type[Command]] = {
     "train": TrainConfig,
@@ -58,7 +58,7 @@ def configure(root: type[Command], job: Job) -> Command:
             config.run_dir = str(run_dir / ",".join(map(_file_name, sorted(job.swept))))
             _check_files(config.data, ("train", "valid", "test"))
             take_over(config, given=job.given, experiment=job.experiment)
-            check_pieces(config)
+            check_tables(config)
         case EvaluateConfig():
             _check_unused(job.given)
             _check_files(config.data, ("test",))

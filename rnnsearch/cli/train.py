@@ -33,7 +33,6 @@ from rnnsearch.progress import Progress, end_reason
 from rnnsearch.reach import check_longest, check_reach
 from rnnsearch.run import Run, ValidationSet
 from rnnsearch.runlog import RunLog
-from rnnsearch.sampled import SampledPairs
 from rnnsearch.saving import about, average, fingerprints, load_progress, restore
 from rnnsearch.search import search_options
 from rnnsearch.text import Tokenizers, train_tokenizers
@@ -196,10 +195,6 @@ def _prepare(
         world=world,
     )  # fmt: skip
     _check_reach(training)
-    if config.trainer.bpe_dropout:
-        training.sampled = SampledPairs(
-            train_pairs, train, tokenizers, most_positions=model.most_positions
-        )
     training.operands = operands_for(config.trainer.precision, device)
     if config.trainer.cuda_graphs:
         training.graphs = cuda_graphs(training)
