@@ -14,13 +14,12 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # The order of reading: a module imports only modules above it.
 ORDER = """
-errors launch confined wholefiles boards devices lines stream ids modelfiles subwords moses words
-text arrowcache encoded corpus columns tables datafiles hubaccess hub packing batches metrics
-alignment textplot alignment_error modelconfig config plain rules products attention modelchecks
-validation resuming positions recurrent fused encoder decoder model reach dropouts loss adadelta
-optim stepping bestwords hypotheses search scoring checkpoint loading distributed translation
-translator evaluation interrupts progress runlog graphs run update saving figures plots training
-report cli
+errors launch confined wholefiles boards devices lines stream ids subwords moses words text
+arrowcache encoded corpus columns tables datafiles hubaccess hub packing batches metrics alignment
+textplot alignment_error modelconfig config plain rules products attention modelchecks validation
+resuming positions recurrent fused encoder decoder model reach dropouts loss adadelta optim stepping
+bestwords hypotheses search scoring checkpoint loading distributed translation translator evaluation
+interrupts progress runlog graphs run update saving figures plots training report cli
 """.split()  # noqa: SIM905 - a list of literals would take a page
 
 FORBIDDEN_ATTRIBUTES = {
