@@ -16,7 +16,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rnnsearch.packing import spans
-from rnnsearch.products import add_product, operand, operand_type, operands, product
+from rnnsearch.products import (
+    add_product,
+    operand,
+    operand_type,
+    operands,
+    product,
+    weight_gradient,
+)
 
 
 class _Unit:
@@ -52,8 +59,8 @@ class _Unit:
     def weight_gradients(self, d_x: Tensor, h: Tensor, kept: Tensor) -> tuple[Tensor, Tensor]:
         """Return the gradients of U_gates and U from all N packed rows."""
         n = self.n
-        rounded, reset = d_x.t(), kept[:, n : 2 * n] * h
-        return product(rounded[: 2 * n], operand(h)), product(rounded[2 * n :], operand(reset))
+        gates, candidate = d_x[:, : 2 * n], d_x[:, 2 * n :]
+        return weight_gradient(gates, h), weight_gradient(candidate, kept[:, n : 2 * n] * h)
 
 
 class UnitScan(torch.autograd.Function):
@@ -229,8 +236,8 @@ class DecoderScan(torch.autograd.Function):
             d_s[:k] = d_old
         d_annotations = torch.bmm(alphas.transpose(1, 2), d_c_all)
         d_gates, d_u = unit.weight_gradients(d_x, before, kept)
-        d_w_a = product(d_queries.t(), operand(looked))
-        d_c_weight = product(d_x.t(), operand(entered))
+        d_w_a = weight_gradient(d_queries, looked)
+        d_c_weight = weight_gradient(d_x, entered)
         return (
             d_x, d_s, d_keys, d_annotations, None, None, None,
             d_w_a.mul_(2), d_v.mul_(2), d_gates, d_u, d_c_weight,

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rnnsearch.products import add_product, operand, product
+from rnnsearch.products import operand, product, weight_gradient
 
 ROWS = 256
 """Target positions whose logits are held at once. A block of this size stays in the cache, which
@@ -92,8 +92,7 @@ class _Blocks(torch.autograd.Function):
                 if counted is not None:
                     d_logits.masked_fill_(padding, 0)
                 product(d_logits, factor, out=d_readouts[rows])
-                # Summed in full precision, whatever the factors: small terms must not be lost.
-                add_product(d_weight, d_logits.t(), operand(t), out=d_weight)
+                weight_gradient(d_logits, t, onto=d_weight)
                 d_bias += d_logits.sum(0)
         ctx.save_for_backward(d_readouts, d_weight, d_bias)
         ctx.has_bias = bias is not None

@@ -6,7 +6,9 @@ optimizer keep full precision. Without it products are ordinary ones.
 
 A processor without instructions for bfloat16 multiplies the rounded factors in float32, which is
 exact for them, and rounds the result: the same numbers but for the order of the sums. PyTorch's own
-way there is many times slower.
+way there is many times slower. One with such instructions gets its code for a product made when its
+shape is first seen, which takes longer than the product itself; so factors whose rows vary from
+batch to batch are given rows of zeros up to one of few round numbers.
 """
 
 import contextlib
@@ -47,9 +49,31 @@ def _rounded(tensor: Tensor, dtype: torch.dtype) -> Tensor:
     return rounded if native else rounded.to(tensor.dtype)
 
 
-def _multiply(a: Tensor, b: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return a b of rounded factors in `dtype`."""
-    return torch.mm(a, b).to(dtype)
+def _round_number(rows: int) -> int:
+    """Return the next of the numbers of rows that products are made for: 16, 32, ... 256, 288, ...
+
+    Never more than an eighth above `rows`, from 128 on.
+    """
+    step = max(16, 1 << max(rows.bit_length() - 4, 0))
+    return -(-rows // step) * step
+
+
+def _rounded_rows(rows: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return rows rounded to `dtype`, followed by zeros where few shapes make for speed."""
+    count = rows.shape[0]
+    wanted = _round_number(count)
+    if rows.is_cuda or wanted == count or not _processor_multiplies_bfloat16():
+        return _rounded(rows, dtype)
+    padded = rows.new_empty(wanted, rows.shape[1], dtype=dtype)
+    padded[:count] = rows
+    padded[count:] = 0
+    return padded
+
+
+def _multiply(a: Tensor, b: Tensor, dtype: torch.dtype, *, rows: int | None = None) -> Tensor:
+    """Return a b of rounded factors in `dtype`, the first `rows` of it."""
+    whole = torch.mm(a, b).to(dtype)
+    return whole if rows is None else whole[:rows]
 
 
 @contextlib.contextmanager
@@ -80,7 +104,7 @@ def product(
     dtype = _operands.get()
     if dtype is None:
         return torch.mm(a, b, out=out)
-    rounded = _multiply(_rounded(a, dtype), b, dtype)
+    rounded = _multiply(_rounded_rows(a, dtype), b, dtype, rows=a.shape[0])
     return rounded.to(a.dtype) if out is None else out.copy_(rounded)
 
 
@@ -92,7 +116,22 @@ def add_product(
     dtype = _operands.get()
     if dtype is None:
         return torch.addmm(x, a, b, out=out)
-    return torch.add(x, _multiply(_rounded(a, dtype), b, dtype), out=out)
+    return torch.add(x, _multiply(_rounded_rows(a, dtype), b, dtype, rows=a.shape[0]), out=out)
+
+
+def weight_gradient(
+    d_out: Float[Tensor, "N M"], x: Float[Tensor, "N K"], *, onto: Tensor | None = None
+) -> Float[Tensor, "M K"]:
+    """Return the gradient of W, where `d_out` is that of x Wᵀ: d_outᵀ x, in the type of `d_out`.
+
+    With `onto` it is added there, in full precision: small terms must not be lost.
+    """
+    dtype = _operands.get()
+    if dtype is None:
+        return torch.mm(d_out.t(), x) if onto is None else torch.addmm(onto, d_out.t(), x, out=onto)
+    d_rows, rows = _rounded_rows(d_out, dtype), _rounded_rows(x, dtype)
+    gradient = _multiply(d_rows.t(), rows, dtype)
+    return gradient.to(d_out.dtype) if onto is None else onto.add_(gradient)
 
 
 def linear(
@@ -110,19 +149,22 @@ class _Linear(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
-        rows, rounded = operand(x.flatten(0, -2)), operand(weight)
+        flat, dtype = x.flatten(0, -2), operand_type()
+        rows, rounded = _rounded_rows(flat, dtype), operand(weight)
         ctx.save_for_backward(rows, rounded)
-        ctx.shape, ctx.operands = x.shape, operand_type()
-        out = _multiply(rows, rounded.t(), ctx.operands)
+        ctx.shape, ctx.operands = x.shape, dtype
+        out = _multiply(rows, rounded.t(), dtype, rows=flat.shape[0])
         return out.to(x.dtype).reshape(*x.shape[:-1], -1)
 
     @staticmethod
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, Tensor | None]:
         rows, weight = ctx.saved_tensors
-        d_rows = _rounded(d_out.flatten(0, -2), ctx.operands)
+        flat = d_out.flatten(0, -2)
+        d_rows = _rounded_rows(flat, ctx.operands)
         d_x = d_weight = None
         if ctx.needs_input_grad[0]:
-            d_x = _multiply(d_rows, weight, ctx.operands).to(d_out.dtype).reshape(ctx.shape)
+            d_x = _multiply(d_rows, weight, ctx.operands, rows=flat.shape[0])
+            d_x = d_x.to(d_out.dtype).reshape(ctx.shape)
         if ctx.needs_input_grad[1]:
             d_weight = _multiply(d_rows.t(), rows, ctx.operands).to(d_out.dtype)
         return d_x, d_weight
