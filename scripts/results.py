@@ -2,17 +2,25 @@
 
     python scripts/results.py                        the rows
     python scripts/results.py NAME [OVERRIDE ...]    trains and scores one
+    python scripts/results.py --table [FOLDER]       what the runs in runs/ scored, as Markdown
 
 A row is trained in one thread, so that two rows fit on two cores and neither counts on the other's.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import shlex
+import statistics
 import subprocess
 import sys
-from typing import NamedTuple
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from safetensors import safe_open
 
 SEEDS = (1, 2, 3)
 
@@ -58,9 +66,83 @@ def run(command: str, *words: str) -> None:
         sys.exit(done.returncode if done.returncode > 0 else 128 - done.returncode)
 
 
+class Scored(NamedTuple):
+    """A run's scores of a test set, and what it took to train it."""
+
+    name: str
+    record: dict[str, Any]
+    training: tuple[str, str, str]
+
+
+def scored(runs: Path) -> dict[str, list[Scored]]:
+    """Return what the rows in `runs` scored, by test set; a row without scores is left out."""
+    found: dict[str, list[Scored]] = {}
+    for name in rows():
+        for path in sorted((runs / name / "evaluations").glob("*/evaluation.json")):
+            record = json.loads(path.read_text("utf-8"))
+            found.setdefault(record["test_set"], []).append(
+                Scored(name, record, training(runs / name, record["checkpoint"]))
+            )
+    return found
+
+
+def training(folder: Path, checkpoint: str | list[str]) -> tuple[str, str, str]:
+    """Return a run's parameters, its updates up to the checkpoint, and its minutes as a whole."""
+    if isinstance(checkpoint, list):
+        return f"{len(checkpoint)} models", "", ""
+    chosen, last = folder / "checkpoints" / checkpoint, folder / "checkpoints" / "last"
+    with safe_open(chosen / "model.safetensors", "np") as tensors:
+        names = tensors.keys()
+        parameters = sum(math.prod(tensors.get_slice(key).get_shape()) for key in names)
+    state = json.loads((chosen / "state.json").read_text("utf-8"))
+    seconds = json.loads((last / "state.json").read_text("utf-8"))["elapsed_seconds"]
+    updates = state["update"] if "update" in state else max(state["averaged"])
+    return f"{parameters:,}", f"{updates:,}", f"{seconds / 60:.0f}"
+
+
+def interval(bleu: dict[str, Any]) -> str:
+    """Return a score with half the width of its interval."""
+    if bleu["low"] is None:
+        return f"{bleu['score']:.2f}"
+    return f"{bleu['score']:.2f} ± {(bleu['high'] - bleu['low']) / 2:.2f}"
+
+
+def table(found: list[Scored]) -> Iterable[str]:
+    """Yield the lines of a test set's table, the mean over seeds, and the signatures."""
+    bins = found[0].record["by_length"]
+    words = any("no_unk" in one.record for one in found)
+    head = ["row", "BLEU", *(["No UNK"] if words else [])]
+    head += [*(f"{one['from']}-{one['to']}" for one in bins), "parameters", "updates", "minutes"]
+    yield f"| {' | '.join(head)} |"
+    yield "|---" * len(head) + "|"
+    for name, record, trained in found:
+        known = record.get("no_unk")
+        cells = [f"`{name}`", interval(record["bleu"])]
+        cells += [interval(known["bleu"]) if known else ""] if words else []
+        cells += [f"{one['bleu']:.1f}" for one in record["by_length"]]
+        yield f"| {' | '.join((*cells, *trained))} |"
+    yield ""
+    for stem in dict.fromkeys(one.name.rpartition("-")[0] for one in found):
+        seeds = [f"{stem}-{seed}" for seed in SEEDS]
+        scores = [one.record["bleu"]["score"] for one in found if one.name in seeds]
+        if len(scores) > 1:
+            mean, spread = f"{statistics.mean(scores):.2f}", f"{statistics.stdev(scores):.2f}"
+            yield f"`{stem}`: mean {mean} of {len(scores)} seeds, standard deviation {spread}"
+    yield from dict.fromkeys(f"`{one.record['bleu']['signature']}`" for one in found)
+
+
 def main(arguments: list[str]) -> None:
-    """Run the row that is named first; without a name list them."""
+    """Run the row that is named first, or show tables; without a name list the rows."""
     known = rows()
+    if arguments[:1] == ["--table"]:
+        runs = Path(arguments[1] if arguments[1:] else "runs")
+        found = scored(runs)
+        if not found:
+            print(f"reproduce: {runs}: no row was scored there yet", file=sys.stderr)
+            sys.exit(2)
+        for test_set, ones in found.items():
+            print("\n".join((f"{test_set}\n", *table(ones), "")))
+        return
     if not arguments:
         for name, row in known.items():
             what = f"train {shlex.join(row.train)}" if row.train else "evaluate those three"

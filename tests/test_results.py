@@ -60,10 +60,16 @@ def test_rows_train_and_are_scored(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert "+ rnnsearch train experiment=multi30k_best" in done.stderr
         assert evaluation(tmp_path / "runs" / name)["bleu"]["signature"].count("tok:none") == 1
+    shown = run("--table", folder=tmp_path).stdout
+    assert all(f"| `{name}` | " in shown for name in names)
+    assert "| 2 | 0 |" in shown  # updates, minutes
+    assert "`multi30k-tok`: mean 0.00 of 3 seeds, standard deviation 0.00" in shown
+    assert "tok:none" in shown
     done = run("multi30k-tok-ensemble", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     found = evaluation(tmp_path / "runs" / names[0])
     assert len(found["checkpoint"]) == 3
+    assert "| 3 models |" in run("--table", folder=tmp_path).stdout
 
 
 def test_what_a_row_cannot_do_is_told(tmp_path: Path) -> None:
@@ -73,6 +79,9 @@ def test_what_a_row_cannot_do_is_told(tmp_path: Path) -> None:
     done = run("nosuch", folder=tmp_path)
     assert done.returncode == 2
     assert "nosuch: there is no such row" in done.stderr
+    done = run("--table", folder=tmp_path)
+    assert done.returncode == 2
+    assert "runs: no row was scored there yet" in done.stderr
     done = run("multi30k-tok-1", "data.dir=nowhere", folder=tmp_path)
     assert done.returncode == 2
     assert "nowhere" in done.stderr
