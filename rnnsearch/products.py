@@ -138,9 +138,10 @@ def linear(
     x: Float[Tensor, "*N K"], weight: Float[Tensor, "M K"], bias: Float[Tensor, " M"] | None = None
 ) -> Float[Tensor, "*N M"]:
     """Return x Wᵀ + b, as `torch.nn.functional.linear` does, with operands rounded."""
-    if operand_type() is None:
+    dtype = operand_type()
+    if dtype is None:
         return functional.linear(x, weight, bias)
-    rounded: Tensor = _Linear.apply(x, weight)  # type: ignore[no-untyped-call]
+    rounded: Tensor = _Linear.apply(x, weight, dtype)  # type: ignore[no-untyped-call]
     return rounded if bias is None else rounded + bias
 
 
@@ -148,8 +149,8 @@ class _Linear(torch.autograd.Function):
     """x Wᵀ of rounded factors, whose gradients are products of rounded factors too."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
-        flat, dtype = x.flatten(0, -2), operand_type()
+    def forward(ctx: Any, x: Tensor, weight: Tensor, dtype: torch.dtype) -> Tensor:
+        flat = x.flatten(0, -2)
         rows, rounded = _rounded_rows(flat, dtype), operand(weight)
         ctx.save_for_backward(rows, rounded)
         ctx.shape, ctx.operands = x.shape, dtype
@@ -157,7 +158,7 @@ class _Linear(torch.autograd.Function):
         return out.to(x.dtype).reshape(*x.shape[:-1], -1)
 
     @staticmethod
-    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
         rows, weight = ctx.saved_tensors
         flat = d_out.flatten(0, -2)
         d_rows = _rounded_rows(flat, ctx.operands)
@@ -167,4 +168,4 @@ class _Linear(torch.autograd.Function):
             d_x = d_x.to(d_out.dtype).reshape(ctx.shape)
         if ctx.needs_input_grad[1]:
             d_weight = _multiply(d_rows.t(), rows, ctx.operands).to(d_out.dtype)
-        return d_x, d_weight
+        return d_x, d_weight, None
