@@ -42,6 +42,7 @@ def rows() -> dict[str, Row]:
         members = ",".join(f"runs/{name}-{seed}" for seed in SEEDS)
         first = f"run_dir=runs/{name}-{SEEDS[0]}"
         found[f"{name}-ensemble"] = Row((), (first, f"checkpoint=[{members}]", *scoring))
+    greedy = "decode.beam_size=1"  # validations: the time goes into updates
     models = {
         "rnnsearch": ("model=rnnsearch",),
         "rnnencdec": ("model=rnnencdec",),
@@ -52,7 +53,14 @@ def rows() -> dict[str, Row]:
         for length in (30, 50):
             for model, chosen in models.items():
                 found[f"europarl-{model}-{length}-{units}"] = Row(
-                    ("experiment=europarl", *chosen, *tokenizer, f"data.max_length={length}")
+                    (
+                        "experiment=europarl",
+                        *chosen,
+                        *tokenizer,
+                        f"data.max_length={length}",
+                        greedy,
+                    ),
+                    ("decode.beam_size=5",),
                 )
     return found
 
