@@ -198,18 +198,23 @@ def model_kind(model: bytes) -> str:
 
     SentencePiece itself loads a model that was cut between two pieces, or before its normaliser.
     """
-    parts = dict(_protobuf_fields(model))
+    parts = {number: value for number, _, value in protobuf_fields(model)}
     trainer, normalizer = parts.get(_TRAINER_SPEC), parts.get(_NORMALIZER_SPEC)
     if not isinstance(trainer, bytes) or not isinstance(normalizer, bytes):
         raise ValueError("the end of the model is missing")
-    model_type = dict(_protobuf_fields(trainer)).get(_MODEL_TYPE, 1)
+    settings = {number: value for number, _, value in protobuf_fields(trainer)}
+    model_type = settings.get(_MODEL_TYPE, 1)
     if not isinstance(model_type, int) or model_type not in _KINDS:
         raise ValueError("neither a unigram nor a BPE model")
     return _KINDS[model_type]
 
 
-def _protobuf_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Yield number and value of each field of a protocol buffer, up to its last byte."""
+def protobuf_fields(message: bytes) -> Iterator[tuple[int, int, int | bytes]]:
+    """Yield number, wire type and value of each field of a protocol buffer, up to its last byte.
+
+    Raises:
+        ValueError: it is none, or cut inside a field.
+    """
     position = 0
 
     def varint() -> int:
@@ -228,7 +233,7 @@ def _protobuf_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
     while position < len(message):
         key = varint()
         if key & 7 == 0:
-            yield key >> 3, varint()
+            yield key >> 3, 0, varint()
             continue
         if key & 7 not in (1, 2, 5):
             raise ValueError("no protocol buffer")
@@ -236,7 +241,7 @@ def _protobuf_fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
         if position + size > len(message):
             raise ValueError("cut inside a field")
         position += size
-        yield key >> 3, message[position - size : position]
+        yield key >> 3, key & 7, message[position - size : position]
 
 
 def train_subwords(

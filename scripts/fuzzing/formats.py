@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import random
 import struct
-from collections.abc import Iterator
 from typing import Any
 
 from fuzzing.mutations import change_tree, mutate, odd_value, to_json
+from rnnsearch.subwords import protobuf_fields
 
 TYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8", "BOOL", "F8_E4M3", "F4", "C64", "X", "")
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -77,31 +77,6 @@ def _change_tensor(head: dict[str, Any], chance: random.Random) -> None:
 Field = tuple[int, int, int | bytes]
 
 
-def fields(message: bytes) -> Iterator[Field]:
-    """Yield number, type and value of each field of a protocol buffer."""
-    place = 0
-
-    def varint() -> int:
-        nonlocal place
-        value = shift = 0
-        while True:
-            byte = message[place]
-            place += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while place < len(message):
-        key = varint()
-        if key & 7 == _VARINT:
-            yield key >> 3, _VARINT, varint()
-            continue
-        size = varint() if key & 7 == _BYTES else _SIZES[key & 7]
-        yield key >> 3, key & 7, message[place : place + size]
-        place += size
-
-
 def message(parts: list[Field]) -> bytes:
     """Return the protocol buffer of some fields."""
     out = bytearray()
@@ -124,7 +99,7 @@ def _varint(value: int) -> bytes:
 
 def change_model(data: bytes, chance: random.Random) -> bytes:
     """Return a SentencePiece model with a piece, a setting or its normaliser changed."""
-    parts = list(fields(data))
+    parts = list(protobuf_fields(data))
     for _ in range(chance.choice((1, 1, 3))):
         number = chance.randrange(len(parts))
         if chance.random() < 0.4:  # settings and normaliser stand at the end
@@ -139,8 +114,8 @@ def _change_field(parts: list[Field], number: int, chance: random.Random, *, dep
     name, kind, value = parts[number]
     if isinstance(value, bytes) and kind == _BYTES and depth == 0 and chance.random() < 0.75:
         try:
-            inner = list(fields(value))
-        except (KeyError, IndexError):  # an earlier change has made nonsense of it
+            inner = list(protobuf_fields(value))
+        except ValueError:  # an earlier change has made nonsense of it
             inner = []
         if inner:
             _change_field(inner, chance.randrange(len(inner)), chance, depth=1)

@@ -161,9 +161,8 @@ def _changed(value: Any, parent: Any, key: Any, chance: random.Random) -> Any:
         case 0:
             del parent[key]
         case 1 if isinstance(parent, dict):
-            parent[chance.choice(("", "x", "update", key.upper(), f"{key} ", "_target_"))] = parent[
-                key
-            ]
+            names = ("", "x", "update", key.upper(), f"{key} ", "_target_")
+            parent[chance.choice(names)] = parent[key]
         case 2 if isinstance(parent, dict) and parent is not value:
             return _twice(value, parent, chance)
         case 3 if isinstance(parent[key], int | float):
