@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 
 from safetensors import safe_open
 
+from rnnsearch.report.evaluated import bin_name, interval
+
 SEEDS = (1, 2, 3)
 
 
@@ -95,24 +97,15 @@ def scored(runs: Path) -> dict[str, list[Scored]]:
 
 
 def training(folder: Path, checkpoint: str | list[str]) -> tuple[str, str, str]:
-    """Return a run's parameters, its updates up to the checkpoint, and its minutes as a whole."""
+    """Return a run's parameters, the updates that the checkpoint is named by, and its minutes."""
     if isinstance(checkpoint, list):
         return f"{len(checkpoint)} models", "", ""
-    chosen, last = folder / "checkpoints" / checkpoint, folder / "checkpoints" / "last"
-    with safe_open(chosen / "model.safetensors", "np") as tensors:
+    last = folder / "checkpoints" / "last"  # the one that was scored may have been removed since
+    with safe_open(last / "model.safetensors", "np") as tensors:
         names = tensors.keys()
-        parameters = sum(math.prod(tensors.get_slice(key).get_shape()) for key in names)
-    state = json.loads((chosen / "state.json").read_text("utf-8"))
+        parameters = sum(math.prod(tensors.get_slice(name).get_shape()) for name in names)
     seconds = json.loads((last / "state.json").read_text("utf-8"))["elapsed_seconds"]
-    updates = state["update"] if "update" in state else max(state["averaged"])
-    return f"{parameters:,}", f"{updates:,}", f"{seconds / 60:.0f}"
-
-
-def interval(bleu: dict[str, Any]) -> str:
-    """Return a score with half the width of its interval."""
-    if bleu["low"] is None:
-        return f"{bleu['score']:.2f}"
-    return f"{bleu['score']:.2f} ± {(bleu['high'] - bleu['low']) / 2:.2f}"
+    return f"{parameters:,}", checkpoint.removeprefix("step-"), f"{seconds / 60:.0f}"
 
 
 def table(found: list[Scored]) -> Iterable[str]:
@@ -120,7 +113,7 @@ def table(found: list[Scored]) -> Iterable[str]:
     bins = found[0].record["by_length"]
     words = any("no_unk" in one.record for one in found)
     head = ["row", "BLEU", *(["No UNK"] if words else [])]
-    head += [*(f"{one['from']}-{one['to']}" for one in bins), "parameters", "updates", "minutes"]
+    head += [*map(bin_name, bins), "parameters", "updates", "minutes"]
     yield f"| {' | '.join(head)} |"
     yield "|---" * len(head) + "|"
     for name, record, trained in found:
